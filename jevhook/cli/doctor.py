@@ -1,0 +1,101 @@
+"""``jevhook doctor``: what a hook started here would go by, and whether its parts work."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import click
+
+from .. import __version__, ledger, policy
+
+
+def examine(env: dict[str, str], cwd: str, chosen: str | None = None) -> dict[str, Any]:
+    """What the hook would see for ``env`` and ``cwd``, as the JSON form of the command shows it.
+
+    ``ok`` is False when the policy has problems or the ledger can't be written.  Judges nothing and calls nobody.
+    """
+    made = policy.load(env, cwd=cwd, policy=chosen, in_hook=True, managed=policy.MANAGED)
+    policy.rules(made)  # compiling them is what finds their problems
+    judge, why = _judge(made, env)
+    path = ledger.path(env, made.ledger["path"])
+    trouble = _unwritable(path)
+    return {
+        "ok": not made.problems and not trouble,
+        "version": __version__,
+        "policy": {
+            "name": made.name,
+            "modes": made.modes,
+            "layers": [{"layer": layer, "path": place} for layer, place in made.layers],
+            "problems": made.problems,
+        },
+        "judge": {"name": judge, "why": why, "when": made.judge["when"]},
+        "ledger": {
+            "path": path,
+            "writable": not trouble,
+            "why": trouble,
+            "write_failures": ledger.failure_count(env),
+            "last_failures": [{"at": at, "reason": reason} for at, reason in ledger.write_failures(env)],
+        },
+    }
+
+
+def _judge(made: policy.Policy, env: dict[str, str]) -> tuple[str | None, str]:
+    if made.judge["when"] == "never":
+        return None, "the policy never asks a judge (judge.when = never)"
+    from .. import judges
+
+    judge, why = judges.choose(made.judge, env, in_hook=True)
+    return (judge.name if judge is not None else None), why
+
+
+def _unwritable(path: str) -> str:
+    """Why a line can't be added to the ledger at ``path``; "" when it can.  Makes nothing."""
+    if not path:
+        return "there is no home directory and no XDG_STATE_HOME"
+    if os.path.lexists(path):
+        try:
+            os.close(ledger.open_own(path, os.O_WRONLY | os.O_APPEND))
+        except OSError as wrong:
+            return wrong.strerror or str(wrong)
+        return ""
+    above = os.path.dirname(path)
+    while not os.path.lexists(above) and above != os.path.dirname(above):
+        above = os.path.dirname(above)
+    if not os.path.isdir(above):
+        return f"{above} is not a directory"
+    return "" if os.access(above, os.W_OK | os.X_OK) else f"{above} can't be written"
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    rules, judge, book = found["policy"], found["judge"], found["ledger"]
+    modes = ", ".join(f"{point} {mode}" for point, mode in rules["modes"].items())
+    lines = [f"jevhook  {found['version']}", f"policy   {rules['name']} ({modes})"]
+    lines += [f"         {layer['layer']}: {layer['path']}" for layer in rules["layers"]]
+    lines += [f"problem  {problem}" for problem in rules["problems"]]
+    lines.append(f"judge    {judge['name'] or 'none'}: {judge['why']}")
+    state = "writable" if book["writable"] else f"NOT writable: {book['why']}"
+    lines.append(f"ledger   {book['path'] or '(no place)'}: {state}")
+    if book["write_failures"]:
+        lines.append(f"         {book['write_failures']} lines could not be written; the last:")
+        lines += [f"         {failure['at']} {failure['reason']}" for failure in book["last_failures"][-3:]]
+    lines.append("ok" if found["ok"] else "not ok")
+    return lines
+
+
+@click.command("doctor")
+@click.option("--policy", "chosen", metavar="NAME|FILE", help="Look at this policy, as `hook --policy` would use it.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def doctor(chosen: str | None, as_json: bool) -> None:
+    """Show the policy, judge and ledger that a hook started here would use.
+
+    Exits 1 when the policy has problems or the ledger can't be written.
+    """
+    try:
+        cwd = os.getcwd()
+    except OSError:  # the directory was removed under us
+        cwd = ""
+    found = examine(dict(os.environ), cwd, chosen)
+    click.echo(json.dumps(found, indent=2) if as_json else "\n".join(map(policy.clean, _lines(found))))
+    raise SystemExit(0 if found["ok"] else 1)

@@ -1,0 +1,426 @@
+"""What a path is to the person at this machine: root, home, the project, a cache, a secret, the gate itself.
+
+``classify`` is pure but for the looks that ``World`` allows.  Paths may hold the sentinels of ``finding.py``.
+"""
+
+from __future__ import annotations
+
+from posixpath import dirname, normpath
+
+from .finding import ANY, NAME, QMARK, STAR, Target
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .world import World
+
+BUILD = frozenset(
+    (
+        "node_modules", "dist", "build", "out", "target", "__pycache__", ".venv", "venv", ".pytest_cache", ".mypy_cache",
+        ".ruff_cache", ".tox", ".nox", "coverage", "htmlcov", ".coverage", ".nyc_output", ".next", ".nuxt", ".output",
+        ".turbo", ".parcel-cache", ".cache", ".gradle", ".dart_tool", ".svelte-kit", ".angular", "deriveddata", "pods",
+        ".terraform", ".eggs", ".ipynb_checkpoints", "storybook-static", ".serverless", ".aws-sam", "_build", ".build",
+        "bower_components", ".sass-cache", ".vite", ".rollup.cache", ".webpack", ".hypothesis", "cmake-build-debug",
+        "cmake-build-release", "bazel-bin", "bazel-out", ".docusaurus", ".astro", ".vercel", ".netlify", ".expo", "obj",
+        "tmp", "temp", ".tmp", ".temp", "logs", "_site", "site-packages", ".stack-work", "dist-newstyle", "elm-stuff",
+        "zig-cache", ".zig-cache", "zig-out", "test-results", "playwright-report", "lcov-report", ".eslintcache",
+        ".stylelintcache", ".tsbuildinfo", ".ds_store", "thumbs.db", ".swc", ".bundle", "generated", ".generated",
+        "artifacts", "release", "debug", "lib-cov", "es", "esm", "cjs", "umd", "types-dist", "build-output", "intermediates",
+        "wheelhouse", "pip-wheel-metadata", ".jest-cache", "jest-cache", "npm-debug.log", "yarn-error.log", "nohup.out",
+    )
+)  # fmt: skip
+BUILD_ENDINGS = (
+    ".pyc", ".pyo", ".o", ".obj", ".log", ".tmp", ".class", ".egg-info", ".tsbuildinfo", ".swp", ".swo", ".cache",
+    ".gcda", ".gcno", ".lcov", ".pid", ".map", ".tgz", ".whl", ".bak", ".orig", ".rej", ".out", ".aux",
+)  # fmt: skip
+_SYSTEM = (
+    "bin", "sbin", "lib", "lib32", "lib64", "boot", "etc", "usr", "var", "opt", "srv", "proc", "sys", "run", "snap",
+    "System", "Library", "Applications", "private", "nix", "cores", "Network", "lost+found",
+)  # fmt: skip
+_MOUNTS = ("mnt", "media", "Volumes", "net")
+_HOME_CACHES = (
+    ".cache", ".npm", ".Trash", ".local/share/Trash", "Library/Caches", ".gradle/caches", ".cargo/registry", ".nuget/packages",
+    ".m2/repository", ".bun/install/cache", ".yarn/cache", ".pnpm-store", ".ivy2/cache", "go/pkg/mod", ".cargo/git",
+    "Library/Developer/Xcode/DerivedData", ".node-gyp", ".electron-gyp",
+)  # fmt: skip
+_NULL = frozenset(
+    ("/dev/null", "/dev/zero", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/random", "/dev/urandom", "/dev/full")
+)
+_SHELL_RC = frozenset(
+    (
+        ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zprofile", ".zshenv", ".zlogin",
+        ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".config/fish/config.fish", ".xprofile", ".xinitrc", ".xsessionrc",
+        ".bash_aliases", ".config/nushell/config.nu", ".inputrc", ".pam_environment",
+    )
+)  # fmt: skip
+_HISTORY = frozenset((".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history", ".node_repl_history", ".zhistory", ".histfile"))
+_SECRET_NAMES = frozenset(
+    (
+        ".env", ".netrc", "_netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials", ".htpasswd", "credentials", "credentials.json",
+        "secrets.yml", "secrets.yaml", "secrets.json", "secrets.toml", "secret.key", "master.key", ".vault-token", "kubeconfig",
+        "shadow", "gshadow", "master.passwd", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "wallet.dat", "keys.json",
+        "service-account.json", "serviceaccount.json", "client_secret.json", ".my.cnf", ".s3cfg", ".boto", "terraform.tfvars",
+        "application_default_credentials.json", "access_tokens.db", "login data", "cookies.sqlite", "key4.db", "logins.json",
+        "login.keychain-db", "opasswd", ".dockercfg", "hosts.yml", "credentials.db", "secring.gpg", "ntds.dit", "sam", ".envrc",
+        "auth.json", "token.json", "secrets.env", "krb5.keytab", "vault.key", "environ",
+    )
+)  # fmt: skip
+_SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".kdbx", ".keystore", ".jks", ".ppk", ".asc", ".gpg", ".keytab", ".tfstate", ".ovpn", ".secret")
+_PUBLIC_MARKS = ("example", "sample", "template", "dist", "defaults", "schema", "test", "fixture", "mock", "demo")
+_SECRET_DIRS = ("/.ssh/", "/.gnupg/", "/.aws/", "/.azure/", "/.config/gcloud/", "/.kube/", "/.docker/", "/.password-store/", "/.config/gh/", "/run/secrets/", "/.config/op/", "/keychains/", "/.secrets/", "/secrets/")
+_HOOK_SETTINGS = (
+    "/.claude/settings.json", "/.claude/settings.local.json", "/.claude.json", "/.codex/config.toml", "/.codex/hooks.json",
+    "/.codex/requirements.toml", "/.gemini/settings.json", "/.qwen/settings.json", "/.cursor/hooks.json", "/.factory/hooks.json",
+    "/.factory/settings.json", "/.windsurf/hooks.json", "/.devin/hooks.v1.json", "/managed-settings.json", "/.mcp.json.hooks",
+)  # fmt: skip
+_HOOK_DIRS = ("/.claude/hooks/", "/.claude/plugins/", "/.copilot/hooks/", "/.github/hooks/", "/.clinerules/hooks/", "/etc/claude-code/", "/etc/codex/", "/.codex/hooks/", "/.claude-plugin/")
+_HOOK_PARENTS = ("/.claude", "/.codex", "/.gemini", "/.qwen", "/.cursor", "/.copilot", "/.factory")
+_CI = ("/.github/workflows/", "/.circleci/", "/.gitlab-ci.yml", "/jenkinsfile", "/azure-pipelines.yml", "/.drone.yml", "/.travis.yml", "/bitbucket-pipelines.yml", "/.buildkite/", "/.github/actions/")
+_AUTOSTART = ("/.config/autostart/", "/library/launchagents/", "/library/launchdaemons/", "/etc/systemd/", "/.config/systemd/", "/lib/systemd/system/", "/etc/rc.local", "/etc/init.d/", "/etc/xdg/autostart/", "/etc/profile.d/", "/etc/ld.so.preload", "/etc/update-motd.d/", "/etc/apt/apt.conf.d/", "/etc/udev/rules.d/")
+_CRON = ("/etc/cron", "/var/spool/cron", "/etc/anacrontab", "/etc/at.")
+PRODUCTION = ("production", "prod", "live", "prd")
+
+
+class Place:
+    """Where the call happens: everything ``classify`` needs to know besides the path."""
+
+    __slots__ = ("cwd_sure", "gate_dirs", "home", "parents", "project", "root", "temps", "world")
+
+    def __init__(self, world: World, cwd: str, gate_dirs: Iterable[str] = (), cwd_sure: bool = True) -> None:
+        self.world = world
+        self.home = world.home
+        self.cwd_sure = cwd_sure
+        self.gate_dirs = tuple(gate_dirs)
+        temps = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/var/folders", "/private/var/folders", "/dev/shm"]
+        given = world.env.get("TMPDIR", "")
+        if given.startswith("/") and normpath(given).count("/") >= 2:
+            temps.append(normpath(given))
+        self.temps = temps
+        self.project = self._project(cwd)
+
+    def _project(self, cwd: str) -> str:
+        """The project's root: the repository around ``cwd``, else ``cwd`` itself unless that is home or above it."""
+        if not cwd.startswith("/"):
+            return ""
+        cwd = normpath(cwd)
+        git = self.world.git(cwd)
+        root = git.root if git is not None else cwd
+        if is_within(self.home, root) or root == "/" or root in self.temps:
+            # home itself, a directory above it, or /tmp: a repository there does not make all of it a project
+            root = cwd if not is_within(self.home, cwd) and cwd != "/" and cwd not in self.temps else ""
+        top = root.split("/")[1] if root else ""
+        if root and root.count("/") == 1 and (top in _SYSTEM or top in _MOUNTS or top in ("home", "Users", "root", "dev")):
+            return ""
+        return root
+
+
+def is_within(path: str, root: str) -> bool:
+    """Whether ``path`` is ``root`` or below it."""
+    return path == root or (root == "/" and path.startswith("/")) or path.startswith(root.rstrip("/") + "/")
+
+
+def glob_match(pattern: str, text: str) -> bool:
+    """Whether a pattern with STAR and QMARK sentinels (``*`` and ``?`` too) matches the whole text.  Linear-ish:
+    the classic two-pointer walk, O(len(pattern) * len(text)) at worst on short names."""
+    p = t = 0
+    star = mark = -1
+    while t < len(text):
+        c = pattern[p] if p < len(pattern) else ""
+        if c and c in (STAR, ANY, NAME, "*"):
+            star, mark = p, t
+            p += 1
+        elif c and (c == text[t] or c in (QMARK, "?")):
+            p += 1
+            t += 1
+        elif star >= 0:
+            p = star + 1
+            mark += 1
+            t = mark
+        else:
+            return False
+    while p < len(pattern) and pattern[p] in (STAR, ANY, NAME, "*"):
+        p += 1
+    return p == len(pattern)
+
+
+def has_wildcard(text: str) -> bool:
+    return STAR in text or QMARK in text
+
+
+def absolute(raw: str, cwd: str, home: str) -> str:
+    """``raw`` made absolute and normalised; "" when it cannot be because ``cwd`` is not known."""
+    if raw[:1] == "~" and (raw == "~" or raw[1] == "/"):
+        raw = home + raw[1:]
+    if raw[:1] == "/":
+        path = normpath(raw)
+        return path[1:] if path.startswith("//") else path
+    if cwd[:1] != "/":
+        return ""
+    path = normpath(cwd + "/" + raw)
+    return path[1:] if path.startswith("//") else path
+
+
+def classify(raw: str, cwd: str, place: Place) -> Target:
+    """What the path ``raw`` is, seen from ``cwd``.  ``cwd`` may be "" or hold ANY when it is not known."""
+    if raw in ("", "-"):
+        return Target("stdin" if raw == "-" else "unknown", raw)
+    if len(raw) > 1 and raw[1] == ":" and raw[0].isalpha() and (len(raw) == 2 or raw[2] in "\\/"):
+        return _windows(raw)
+    if raw[:1] == ANY or (ANY in cwd and raw[:1] not in "/~"):
+        return _behind_unknown(raw if raw[:1] == ANY else cwd + "/" + raw, place)
+    path = absolute(raw, cwd, place.home)
+    if not path:
+        return Target("unknown", raw, _roles(normpath("/?/" + raw), place))
+    return _absolute(path, place, raw.endswith("/"))
+
+
+def _behind_unknown(raw: str, place: Place) -> Target:
+    at = raw.rfind(ANY)
+    rest = raw[at + 1 :]
+    if raw[:1] == "/" and raw.find(ANY) > 1:  # a known directory, then something unknown, then more
+        return _absolute(normpath(raw), place, False)
+    roles = set(_roles("/?" + normpath("/" + rest.lstrip("/")), place)) if rest.strip("/") else set()
+    parts = [part for part in rest.split("/") if part]
+    if rest[:1] == "/" and (not parts or parts[0][:1] in (STAR, ".")):
+        return Target("unknown-root", raw, roles | {"wildcard"})  # "$X/*" is "/*" when X is empty
+    if rest[:1] == "/" and _absolute(normpath(rest), place, False).kind in ("root", "system", "home", "device"):
+        return Target("unknown-root", raw, roles)
+    if any(part.lower() in BUILD for part in parts):
+        return Target("build", raw, roles)
+    return Target("unknown", raw, roles)
+
+
+def _absolute(path: str, place: Place, slash: bool) -> Target:
+    roles: set[str] = set()
+    shown = path
+    if ANY in path:
+        at = path.index(ANY)
+        base = path[: path.rindex("/", 0, at)] or "/"
+        tail = path[at + 1 :]
+        name_before = path[len(base.rstrip("/")) + 1 : at]
+        target = _absolute((base.rstrip("/") + "/" + (name_before + "x")), place, False)
+        roles |= target.roles | set(_roles(path, place))
+        if base == "/" and not name_before:
+            return Target("unknown-root", shown, roles)
+        if base == place.home and not name_before and not tail.strip("/" + STAR):
+            return Target("home-item", shown, roles | {"wildcard"})  # "$HOME/$X" is home when X is empty
+        if any(part.lower() in BUILD for part in tail.split("/")):
+            return Target("build", shown, roles)
+        return Target(target.kind, shown, roles)
+    if STAR in path or QMARK in path:
+        base, contents = _glob_base(path)
+        roles.add("wildcard")
+        if contents:
+            target = _absolute(base, place, False)
+            return Target(target.kind, shown, roles | target.roles | {"contents"} | set(_glob_roles(path, place)))
+        target = _absolute(path.replace(STAR, "x").replace(QMARK, "x"), place, False)
+        return Target(target.kind, shown, roles | target.roles | set(_glob_roles(path, place)))
+    real = path if NAME in path else place.world.real(path)
+    if real != path:
+        # both names count: the one that was written and the one that is meant
+        roles |= _roles(path, place)
+        if not _same_private(path, real):
+            path = real
+    roles |= _roles(path, place)
+    kind = _kind(path, place)
+    if kind in ("project", "build") and place.project:
+        git = place.world.git(dirname(path))
+        if git is not None:
+            what = place.world.kind(path)
+            if what:
+                state = git.state(path, what == "dir")
+                if state == "clean":
+                    roles |= {"tracked", "tracked-clean"}
+                    if kind == "build" and what == "dir":
+                        kind = "project"  # a directory that is in git is nobody's build output
+                elif state == "changed":
+                    roles.add("tracked")
+                elif state == "untracked":
+                    roles.add("untracked")
+    return Target(kind, shown if real == shown else path, roles)
+
+
+def _same_private(path: str, real: str) -> bool:
+    """macOS: /tmp is /private/tmp, /var is /private/var; that is not a link in disguise."""
+    return real == "/private" + path
+
+
+def _glob_base(path: str) -> tuple[str, bool]:
+    """The directory in front of the first wildcard, and whether everything in it is meant."""
+    parts = path.split("/")
+    for i, part in enumerate(parts):
+        if STAR in part or QMARK in part:
+            whole = part.strip(STAR + ".") == "" or part == STAR
+            rest = all(p.strip(STAR + ".") == "" for p in parts[i + 1 :])
+            return "/".join(parts[:i]) or "/", whole and rest
+    return path, False
+
+
+def _kind(path: str, place: Place) -> str:
+    if path == "/":
+        return "root"
+    home, project = place.home, place.project
+    if path == home:
+        return "home"
+    if project:
+        if path == project:
+            return "project-root"
+        if is_within(path, project):
+            parts = path[len(project) + 1 :].split("/")
+            if ".git" in parts and parts[-1] not in ("index.lock", "HEAD.lock", "config.lock"):
+                return "git-dir"
+            if any(part.lower() in BUILD for part in parts) or parts[-1].lower().endswith(BUILD_ENDINGS):
+                return "build"
+            return "project"
+        if is_within(project, path) and not is_within(home, path) and path not in place.temps and path.count("/") > 1:
+            return "project-parent"
+    if is_within(path, home):
+        inside = path[len(home) + 1 :]
+        if any(inside == c or inside.startswith(c + "/") for c in _HOME_CACHES):
+            return "cache"
+        parts = inside.split("/")
+        if ".git" in parts:
+            return "git-dir"
+        if len(parts) > 1 and any(part.lower() in BUILD for part in parts):
+            return "build"
+        return "home-config" if inside[:1] == "." else "home-item"
+    if is_within(home, path):
+        return "home"  # a directory that holds home
+    if path.startswith("/dev/"):
+        if path in _NULL or path.startswith(("/dev/fd/", "/dev/pts/")):
+            return "null"
+        if path.startswith("/dev/shm/"):
+            return "temp"
+        return "device"
+    for temp in place.temps:
+        if path == temp:
+            return "temp-root"
+        if path.startswith(temp + "/"):
+            return "temp"
+    parts = path.split("/")
+    top = parts[1]
+    if top in ("home", "Users"):
+        if len(parts) == 2:
+            return "home"
+        if any(part.lower() in BUILD for part in parts[4:]):
+            return "build"
+        return "other-home"
+    if top == "root":
+        return "other-home"
+    if top in _SYSTEM:
+        return "system"
+    if top == "dev":
+        return "system"
+    if top in _MOUNTS:
+        return "mount"
+    if any(part.lower() in BUILD for part in parts[2:]):
+        return "build"
+    return "outside"
+
+
+def _windows(raw: str) -> Target:
+    path = raw.replace("\\", "/").lower()
+    rest = path[2:].strip("/")
+    top = rest.split("/")[0]
+    if not rest or rest.strip("*" + STAR) == "":
+        return Target("root", raw)
+    if top in ("windows", "program files", "program files (x86)", "programdata"):
+        return Target("system", raw)
+    if top == "users":
+        return Target("temp" if "/appdata/local/temp" in path else "other-home", raw)
+    if top in ("temp", "tmp"):
+        return Target("temp", raw)
+    return Target("outside", raw)
+
+
+def _roles(path: str, place: Place) -> set[str]:
+    """The special parts a path plays, whatever directory it is in.  Compared without case: a case-insensitive
+    file system (macOS, Windows) opens the same file under any spelling."""
+    roles: set[str] = set()
+    low = path.lower()
+    slash = low.rfind("/")
+    name = low[slash + 1 :]
+    # Cheap way out for the ordinary name: nothing below can match without a dot-directory or a known name.
+    if any(is_within(path, gate) or (is_within(gate, path) and path.count("/") > 2) for gate in place.gate_dirs):
+        roles.add("gate")
+    if name == ".jevhook.toml" or "/.config/jevhook/" in low or low.endswith(("/.config/jevhook", "/.local/state/jevhook")):
+        roles.add("gate")
+    if low.endswith(_HOOK_SETTINGS) or any(mark in low + "/" for mark in _HOOK_DIRS):
+        roles.add("hook-settings")
+    elif low.endswith(_HOOK_PARENTS):
+        roles.add("hook-settings-dir" if False else "hook-settings")
+    if "/.git/hooks" in low or "/.husky/" in low or low.endswith("/.git/hooks"):
+        roles.add("git-hook")
+    if low.endswith(("/.git/config", "/.gitconfig", "/.config/git/config", "/etc/gitconfig")):
+        roles.add("git-config")
+    if "/.ssh/" in low or low.endswith("/.ssh"):
+        roles.add("ssh")
+    inside = path[len(place.home) + 1 :] if path.startswith(place.home + "/") else ""
+    if inside.lower() in _SHELL_RC or (name in _SHELL_RC and low.startswith(("/home/", "/users/", "/root/"))):
+        roles.add("shell-rc")
+    elif low in ("/etc/profile", "/etc/bash.bashrc", "/etc/zshrc", "/etc/environment", "/etc/zprofile", "/etc/bashrc"):
+        roles.add("shell-rc")
+    if name in _HISTORY:
+        roles.add("history")
+    if any(mark in low for mark in _CI):
+        roles.add("ci")
+    if any(mark in low for mark in _AUTOSTART):
+        roles.add("autostart")
+    if low.startswith(_CRON):
+        roles.add("cron")
+    if low.startswith("/etc/"):
+        roles.add("system-config")
+    if low.startswith("/var/log/"):
+        roles.add("log")
+    if name == "package.json":
+        roles.add("package-scripts")
+    if low.endswith((".sqlite", ".sqlite3", ".db", ".mdb")):
+        roles.add("database-file")
+    if secret_name(low):
+        roles.add("secret")
+    return roles
+
+
+def secret_name(low: str) -> bool:
+    """Whether a path (lower case) names a file that holds credentials by its conventional name or place."""
+    name = low[low.rfind("/") + 1 :]
+    if any(mark in name for mark in _PUBLIC_MARKS) and not name.startswith("id_"):
+        return False
+    if name in _SECRET_NAMES:
+        return name != "environ" or low.startswith("/proc/")
+    if name.startswith(".env.") or (name.endswith(".env") and len(name) > 4):
+        return True
+    if name.endswith(_SECRET_ENDINGS):
+        return True
+    if name.startswith(("credentials.", "secrets.", "secret.", "service-account", "id_rsa", "id_ed25519")):
+        return not name.endswith((".pub", ".py", ".ts", ".js", ".go", ".rs", ".md", ".java", ".rb", ".html", ".txt.j2"))
+    if any(mark in low + "/" for mark in _SECRET_DIRS):
+        if "/secrets/" in low and low.endswith((".py", ".ts", ".js", ".go", ".md")):
+            return False
+        return not name.endswith(".pub") and name not in ("known_hosts", "config" if "/.ssh/" in low else "\0", "authorized_keys")
+    return False
+
+
+def _glob_roles(path: str, place: Place) -> set[str]:
+    """Roles of the protected files that a wildcard pattern could mean."""
+    roles: set[str] = set()
+    low = path.lower()
+    slash = low.rfind("/")
+    parent, name = low[:slash], low[slash + 1 :]
+    for settings in _HOOK_SETTINGS:
+        at = settings.rfind("/")
+        if (settings[:at] == "" or parent.endswith(settings[:at])) and settings[:at] and glob_match(name, settings[at + 1 :]):
+            roles.add("hook-settings")
+    if (STAR in parent or QMARK in parent) and any(glob_match(parent[parent.rfind("/") + 1 :], p[1:]) for p in _HOOK_PARENTS):
+        roles.add("hook-settings")
+    if name not in (STAR, STAR + "." + STAR):
+        for secret in (".env", "id_rsa", "id_ed25519", "credentials", ".netrc"):
+            if glob_match(name, secret):
+                roles.add("secret")
+    elif "/.ssh" in parent or "/.aws" in parent or "/.gnupg" in parent:
+        roles.add("secret")
+    for gate in place.gate_dirs:
+        if glob_match(path, gate):
+            roles.add("gate")
+    return roles

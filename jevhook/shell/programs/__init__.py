@@ -1,0 +1,138 @@
+"""What programs do: one module a family, found by name through ``MODULES``.
+
+A module of this room has ``READERS``, a dict from program name to ``reader(inv) -> Flow | None``.  A reader adds the
+effects that only code can work out (which paths, which nested command); what a command-line tool does by its
+subcommands and flags alone is a rule on the ``run`` finding in ``policies/rules/*.toml`` and needs no reader.
+Adding a program is one function and its name in that module's ``READERS``.
+"""
+
+from __future__ import annotations
+
+from ..finding import ANY, NAME, Target
+from ..walk import NO_FLOW, UNKNOWN_FLOW, Flow
+from .options import split_options
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..walk import Invocation
+
+    Reader = Callable[[Invocation], Flow | None]
+
+MODULES = ("readers", "files", "git", "launch", "interpreters", "network", "system", "databases", "tools")
+
+_table: dict[str, Reader] = {}
+
+
+def table() -> dict[str, Reader]:
+    """Every reader by program name; built once."""
+    if not _table:
+        import sys
+
+        for module in MODULES:
+            name = f"{__name__}.{module}"
+            __import__(name)
+            _table.update(sys.modules[name].READERS)
+    return _table
+
+
+def judge(inv: Invocation) -> Flow:
+    """Everything that starting this program would do; returns what it would print."""
+    name = inv.name
+    if not name:
+        return NO_FLOW
+    if ANY in inv.path or NAME in inv.path:
+        return _unknown_program(inv)
+    reader = table().get(name)
+    if reader is None:
+        reader = _family(name)
+    positional, flags = split_options(name, inv.args)
+    inv.walk.add(inv, "run", Target("none"), "certain", positional, flags, _env_facts(inv), "")
+    if inv.env:
+        exported(inv)
+    if reader is not None:
+        flow = reader(inv)
+        if flow is not None:
+            return flow
+    elif "/" in inv.path or inv.path.endswith((".sh", ".py", ".bash")):
+        from .interpreters import run_path
+
+        return run_path(inv)
+    return Flow(None, inv.taints | (inv.stdin.taints if inv.stdin is not None else frozenset()))
+
+
+def _family(name: str) -> Reader | None:
+    """Names with a version or a variant behind them: python3.11, mkfs.ext4, gcc-12."""
+    known = _table
+    stem = name.rstrip("0123456789.")
+    if stem != name and stem.rstrip("-") in known:
+        return known[stem.rstrip("-")]
+    if name.startswith("mkfs."):
+        return known.get("mkfs")
+    low = name.lower()
+    if low != name and low in known:
+        return known[low]
+    return None
+
+
+def _unknown_program(inv: Invocation) -> Flow:
+    """The program itself is not known: with arguments that would destroy, that is a finding of its own."""
+    facts: tuple[str, ...] = ()
+    if inv.taints & {"network", "decoded"}:
+        kind = "run-remote-code" if "network" in inv.taints else "run-decoded"
+        inv.add(kind, Target("unknown", inv.path), sure="likely", detail="the program comes out of a substitution")
+        return UNKNOWN_FLOW
+    if any(a[:1] == "-" and "r" in a.lower() and "f" in a.lower() and len(a) <= 5 for a in inv.args):
+        facts = ("destructive-flags",)
+        for arg in inv.args:
+            if arg[:1] != "-":
+                inv.add("delete", inv.target(arg), sure="unknown", facts=("recursive", "force", "unknown-program"))
+    inv.add("run-unknown", Target("unknown", inv.path), sure="unknown", facts=facts, detail="a program that is not known here")
+    return UNKNOWN_FLOW
+
+
+def _env_facts(inv: Invocation) -> tuple[str, ...]:
+    from ..paths import PRODUCTION
+
+    facts = []
+    for text in (*inv.args, *inv.env.values()):
+        low = text.lower()
+        if any(mark in low for mark in PRODUCTION) and _production(low):
+            facts.append("production")
+            break
+    return tuple(facts)
+
+
+def _production(low: str) -> bool:
+    """Whether a text names a production system: the word stands alone between separators."""
+    word = ""
+    for c in low + " ":
+        if "a" <= c <= "z":
+            word += c
+        else:
+            if word in ("production", "prod", "prd", "live"):
+                return True
+            word = ""
+    return False
+
+
+def exported(inv: Invocation) -> None:
+    """Assignments that make a later or the same program run something else or trust something else."""
+    from .system import judge_environment
+
+    judge_environment(inv)
+
+
+def code_taints(inv: Invocation, taints: frozenset[str]) -> None:
+    """Code that is about to run came from somewhere: say so."""
+    from .interpreters import tainted_code
+
+    tainted_code(inv, taints)
+
+
+def network_shell(inv: Invocation) -> None:
+    """A shell whose input or output is a network connection."""
+    from .network import shell_on_socket
+
+    shell_on_socket(inv)

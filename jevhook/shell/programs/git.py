@@ -1,0 +1,474 @@
+"""git: what a subcommand would lose, where a push goes, and the many ways git starts other programs."""
+
+from __future__ import annotations
+
+from ..finding import ANY, NAME, STAR, Target
+from ..walk import NO_FLOW, UNKNOWN_FLOW, Flow
+from .options import has, operands, value_of, values_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..walk import Invocation, Scope
+
+DEFAULT_BRANCHES = ("main", "master", "trunk", "develop", "production", "prod", "release", "stable")
+
+# Settings whose value is a program git starts.
+_PROGRAM_KEYS = (
+    "core.fsmonitor", "core.pager", "core.editor", "core.sshcommand", "core.askpass", "core.gitproxy", "diff.external", "credential.helper",
+    "sequence.editor", "gpg.program", "gpg.ssh.program", "merge.tool", "interactive.difffilter", "uploadpack.packobjectshook", "core.alternaterefscommand",
+)  # fmt: skip
+_PROGRAM_ENDINGS = (".textconv", ".command", ".clean", ".smudge", ".process", ".driver", ".cmd", ".helper", ".proxy", ".vcs", ".pager")
+_PROGRAM_VARIABLES = ("GIT_SSH_COMMAND", "GIT_SSH", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "PAGER", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "EDITOR", "VISUAL", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_PROXY_COMMAND")
+
+
+def git(inv: Invocation) -> Flow:
+    args = list(inv.args)
+    scope = inv.scope
+    for name in _PROGRAM_VARIABLES:
+        value = inv.env.get(name) or ""
+        if value and value not in ("cat", "true", ":", "less", "vim", "vi", "nano", "code --wait", "echo", "false"):
+            inv.code(value, f"git {name}")
+    while args and args[0][:1] == "-":
+        flag = args.pop(0)
+        if flag == "-C" and args:
+            scope = _moved(inv, scope, args.pop(0))
+        elif flag == "-c" and args:
+            _setting(inv, args.pop(0))
+        elif flag.startswith("-c") and "=" in flag and flag[2:3] != "-" and not flag.startswith("--"):
+            _setting(inv, flag[2:])
+        elif flag in ("--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env") and args:
+            value = args.pop(0)
+            if flag == "--work-tree":
+                scope = _moved(inv, scope, value)
+        elif flag.startswith("--work-tree="):
+            scope = _moved(inv, scope, flag[12:])
+        elif flag in ("--help", "--version", "-h", "-v"):
+            return UNKNOWN_FLOW
+    if not args:
+        return UNKNOWN_FLOW
+    command, rest = args[0], args[1:]
+    state = inv.walk.world.git(scope.cwd) if scope.cwd[:1] == "/" and ANY not in scope.cwd else None
+    if command not in _COMMANDS and state is not None:
+        alias = state.aliases().get(command)
+        if alias:
+            if alias[:1] == "!":
+                return inv.code(alias[1:].strip('"') + " " + " ".join(rest), "git alias")
+            return inv.command(["git", *alias.split(), *rest], "git alias")
+    if "--help" in rest or rest == ["-h"]:
+        return UNKNOWN_FLOW
+    reader = _COMMANDS.get(command)
+    saved = inv.scope
+    inv.scope = scope
+    try:
+        flow = reader(inv, rest) if reader is not None else None
+    finally:
+        inv.scope = saved
+    return flow if flow is not None else UNKNOWN_FLOW
+
+
+def _moved(inv: Invocation, scope: Scope, where: str) -> Scope:
+    from ..paths import absolute
+
+    new = scope.copy()
+    new.cwd = ANY if ANY in where else absolute(where, scope.cwd, inv.walk.world.home) or ANY
+    return new
+
+
+def _setting(inv: Invocation, text: str) -> None:
+    key, _, value = text.partition("=")
+    low = key.lower()
+    if low.startswith("alias.") and value[:1] == "!":
+        inv.code(value[1:], "git -c alias")
+    elif low in _PROGRAM_KEYS or low.endswith(_PROGRAM_ENDINGS):
+        harmless = value in ("", "cat", "true", "false", "less", "vim", "vi", "nano", ":", "store", "cache", "osxkeychain", "manager", "delta", "echo", "never", "less -FRX", "code --wait")
+        if not harmless:
+            inv.code(value.lstrip("!"), f"git {key}")
+    elif low == "core.hookspath":
+        inv.add("persist", inv.target(value), facts=("hooks-path",), detail=f"{key}={value}", sure="likely")
+    elif low in ("http.sslverify",) and value.lower() in ("false", "0", "no"):
+        inv.add("weaken", facts=("tls",), detail=key)
+    elif low == "protocol.ext.allow" and value == "always":
+        inv.add("run-unknown", facts=("git-ext",), detail=key)
+
+
+def _add_work(inv: Invocation, what: str, facts: tuple[str, ...] = (), target: Target | None = None) -> None:
+    inv.add("discard", target or inv.target("."), facts=facts, detail=f"git {what}")
+
+
+def _reset(inv: Invocation, args: list[str]) -> None:
+    if has(args, "--hard"):
+        revs = [a for a in operands(args) if a]
+        back = bool(revs) and not _is_head(revs[0])
+        _add_work(inv, "reset --hard", ("hard", "moves-branch") if back else ("hard",))
+    elif has(args, "--merge", "--keep"):
+        _add_work(inv, "reset --merge", ("soft",))
+
+
+def _is_head(rev: str) -> bool:
+    return rev in ("HEAD", "@", "HEAD~0")
+
+
+def _checkout(inv: Invocation, args: list[str]) -> None:
+    if has(args, "-b", "-B", "--orphan", "--detach", "-d", "-t", "--track") and "--" not in args:
+        if has(args, "-B"):
+            _add_work(inv, "checkout -B", ("soft", "moves-branch"))
+        if has(args, "-f", "--force"):
+            _add_work(inv, "checkout -f", ("forced",))
+        return
+    if has(args, "-p", "--patch"):
+        return
+    paths: list[str] = []
+    if "--" in args:
+        at = args.index("--")
+        paths = args[at + 1 :]
+    else:
+        words = operands(args, "--conflict", "--pathspec-from-file")
+        if words[:1] == ["."] or (len(words) == 1 and _looks_like_path(inv, words[0])):
+            paths = words
+        elif len(words) >= 2:
+            paths = words[1:]  # git checkout REV PATH
+    if has(args, "--pathspec-from-file"):
+        paths = paths or [ANY]
+    if paths:
+        for path in paths[:16]:
+            _discard_path(inv, path, "checkout --")
+    elif has(args, "-f", "--force"):
+        _add_work(inv, "checkout -f", ("forced",))
+
+
+def _looks_like_path(inv: Invocation, word: str) -> bool:
+    if word in (".", "..") or word.startswith(("./", "../", ":/")) or STAR in word:
+        return True
+    name = word[word.rfind("/") + 1 :]
+    stem, dot, ending = name.rpartition(".")
+    if dot and stem and ending.isalpha() and 1 <= len(ending) <= 5 and not word.startswith(("release", "v")):
+        return True
+    target = inv.target(word)
+    return inv.walk.world.kind(target.path) in ("file", "dir") and "tracked" in target.roles
+
+
+def _discard_path(inv: Invocation, path: str, what: str) -> None:
+    target = inv.target("." if path in (":/", ":(top)", STAR) else path.removeprefix(":/"))
+    if target.kind in ("project", "build") and "tracked-clean" in target.roles and inv.walk.world.kind(target.path) == "file":
+        return  # nothing in it differs from the index
+    facts = ("all",) if target.kind in ("project-root", "project-parent") else ("paths",)
+    inv.add("discard", target, facts=facts, detail=f"git {what}")
+
+
+def _restore(inv: Invocation, args: list[str]) -> None:
+    staged = has(args, "--staged", "-S")
+    worktree = has(args, "--worktree", "-W")
+    if has(args, "-p", "--patch") or (staged and not worktree):
+        return
+    for path in operands(args, "-s", "--source", "--conflict", "--pathspec-from-file")[:16] or [ANY]:
+        _discard_path(inv, path, "restore")
+
+
+def _switch(inv: Invocation, args: list[str]) -> None:
+    if has(args, "-f", "--force", "--discard-changes"):
+        _add_work(inv, "switch --discard-changes", ("forced",))
+    elif has(args, "-C", "--force-create"):
+        _add_work(inv, "switch -C", ("soft", "moves-branch"))
+
+
+def _clean(inv: Invocation, args: list[str]) -> None:
+    if has(args, "-n", "--dry-run", "-i", "--interactive") or not has(args, "-f", "--force"):
+        return
+    facts = ["untracked"]
+    if has(args, "-d"):
+        facts.append("recursive")
+    if has(args, "-x", "-X"):
+        facts.append("ignored-too" if has(args, "-x") else "ignored-only")
+    paths = operands(args, "-e", "--exclude")
+    if not paths:
+        _add_work(inv, "clean", (*facts, "all"))
+    for path in paths:
+        target = inv.target(path)
+        if target.kind in ("build", "cache", "temp"):
+            inv.add("delete", target, facts=("recursive",))
+        else:
+            inv.add("discard", target, facts=(*facts, "paths"), detail="git clean")
+
+
+def _stash(inv: Invocation, args: list[str]) -> None:
+    words = operands(args)
+    if words[:1] in (["drop"], ["clear"]):
+        inv.add("discard", inv.target("."), facts=("stash", words[0]), detail=f"git stash {words[0]}")
+
+
+def _branch(inv: Invocation, args: list[str]) -> None:
+    force = has(args, "-D") or (has(args, "-d", "--delete") and has(args, "-f", "--force"))
+    if has(args, "-d", "-D", "--delete"):
+        for name in operands(args)[:8]:
+            roles = ("production",) if name in DEFAULT_BRANCHES[:2] else ()
+            inv.add("delete-ref", Target("none", name, roles), facts=("branch", *(("force",) if force else ()), *(("remote-ref",) if has(args, "-r", "--remotes") else ())))
+    elif has(args, "-f", "--force", "-M", "-C"):
+        names = operands(args)
+        inv.add("delete-ref", Target("none", names[0] if names else ""), facts=("branch", "moved"))
+
+
+def _tag(inv: Invocation, args: list[str]) -> None:
+    if has(args, "-d", "--delete"):
+        for name in operands(args)[:8]:
+            inv.add("delete-ref", Target("none", name), facts=("tag",))
+
+
+def _push(inv: Invocation, args: list[str]) -> None:
+    if has(args, "-n", "--dry-run"):
+        return
+    words = operands(args, "-o", "--push-option", "--repo", "--receive-pack", "--exec")
+    program = value_of(args, "--receive-pack", "--exec")
+    if program and program != "git-receive-pack":
+        inv.code(program, "git push --receive-pack")
+    remote = words[0] if words else "origin"
+    specs = words[1:]
+    state = inv.walk.world.git(inv.scope.cwd) if inv.scope.cwd[:1] == "/" and ANY not in inv.scope.cwd else None
+    remotes = state.remotes() if state is not None else {}
+    roles: tuple[str, ...] = ()
+    is_url = "://" in remote or ("@" in remote and ":" in remote) or remote.startswith(("/", "./", "../", "~"))
+    if is_url and remote not in remotes.values() and not remote.startswith(("/", "./", "../", "~", "file:")):
+        from .network import host_of, host_roles, send
+
+        roles = ("foreign",)
+        if "local" not in host_roles(host_of(remote)):
+            send(inv, remote, facts=("git-push",), roles=("foreign",))
+    elif remotes and remote not in remotes and not is_url and ANY not in remote:
+        roles = ()
+    lease = any(a.startswith(("--force-with-lease", "--force-if-includes")) for a in args)
+    force = has(args, "-f", "--force")
+    facts: list[str] = ["foreign"] if roles else []
+    branch = state.branch() if state is not None else ""
+    default = state.default_branch() if state is not None else ""
+    named = [s.lstrip("+").split(":")[-1].removeprefix("refs/heads/") for s in specs if s not in ("--tags",)]
+    if "HEAD" in named:
+        named = [branch if n == "HEAD" else n for n in named]
+    aimed = named or ([branch] if branch else [])
+    hits_default = any(n == default or n in DEFAULT_BRANCHES or n.startswith("release/") for n in aimed if n)
+    where = Target("remote", f"{remote} {' '.join(specs)}".strip(), ("production",) if hits_default else ())
+    if has(args, "--mirror", "--prune"):
+        inv.add("force-push", where, facts=(*facts, "mirror"))
+    elif force or any(s[:1] == "+" for s in specs):
+        unknown = not aimed or any(ANY in n for n in aimed)
+        inv.add("force-push", where, facts=(*facts, "force", *(("unknown-branch",) if unknown else ()), *(("all",) if has(args, "--all", "--branches") else ())))
+    elif lease:
+        inv.add("force-push", where, facts=(*facts, "lease"))
+    deleting = has(args, "-d", "--delete")
+    if deleting or any(s[:1] == ":" and len(s) > 1 for s in specs):
+        for spec in specs:
+            if deleting or spec[:1] == ":":
+                name = spec.lstrip(":").removeprefix("refs/heads/")
+                gone = ("production",) if name == default or name in DEFAULT_BRANCHES[:2] else ()
+                inv.add("delete-ref", Target("remote", name, gone), facts=("branch", "remote-ref"))
+
+
+def _history(inv: Invocation, args: list[str]) -> None:
+    inv.add("rewrite-history", inv.target("."), detail="git filter-branch")
+    for mark in ("--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter", "--parent-filter", "--tag-name-filter"):
+        code = value_of(args, mark)
+        if code:
+            inv.code(code, "git filter-branch")
+
+
+def _rebase(inv: Invocation, args: list[str]) -> None:
+    for code in values_of(args, "-x", "--exec"):
+        inv.code(code, "git rebase --exec")
+    if has(args, "--abort", "--continue", "--skip", "--quit", "--edit-todo"):
+        return
+    inv.add("rewrite-history", inv.target("."), facts=("local", "rebase"), detail="git rebase")
+
+
+def _commit(inv: Invocation, args: list[str]) -> None:
+    if has(args, "--amend"):
+        inv.add("rewrite-history", inv.target("."), facts=("local", "amend"), detail="git commit --amend")
+    if has(args, "-n", "--no-verify"):
+        inv.add("weaken", facts=("no-verify",), detail="git commit --no-verify")
+
+
+def _reflog(inv: Invocation, args: list[str]) -> None:
+    words = operands(args)
+    if words[:1] in (["expire"], ["delete"]):
+        now = any("now" in a or "all" in a or a == "--expire=0" for a in args)
+        inv.add("rewrite-history", inv.target("."), facts=("reflog", *(("now",) if now else ())), detail="git reflog " + words[0])
+
+
+def _gc(inv: Invocation, args: list[str]) -> None:
+    if any(a.startswith("--prune=") and a[8:] in ("now", "all") for a in args) or (inv.args and "prune" in inv.args[0]):
+        inv.add("rewrite-history", inv.target("."), facts=("gc",), detail="git gc --prune=now")
+
+
+def _prune(inv: Invocation, args: list[str]) -> None:
+    if not has(args, "-n", "--dry-run"):
+        inv.add("rewrite-history", inv.target("."), facts=("gc",), detail="git prune")
+
+
+def _update_ref(inv: Invocation, args: list[str]) -> None:
+    if has(args, "-d", "--delete") or has(args, "--stdin"):
+        inv.add("delete-ref", Target("none", " ".join(operands(args))), facts=("ref", "force"))
+
+
+def _worktree(inv: Invocation, args: list[str]) -> None:
+    words = operands(args)
+    if words[:1] == ["remove"]:
+        forced = has(args, "-f", "--force")
+        for path in words[1:]:
+            inv.add("discard", inv.target(path), facts=("worktree", *(("forced",) if forced else ())), detail="git worktree remove")
+
+
+def _submodule(inv: Invocation, args: list[str]) -> None:
+    words = operands(args)
+    if words[:1] == ["deinit"] and has(args, "-f", "--force"):
+        _add_work(inv, "submodule deinit --force", ("forced", "paths"))
+    if words[:1] == ["foreach"]:
+        code = words[1:]
+        text = code[0] if len(code) == 1 else " ".join(code)
+        inv.code(text, "git submodule foreach")
+        if "reset --hard" in text or "clean -f" in text:
+            _add_work(inv, "submodule foreach", ("hard",))
+
+
+def _rm(inv: Invocation, args: list[str]) -> None:
+    if has(args, "--cached", "-n", "--dry-run"):
+        return
+    facts = [*(("recursive",) if has(args, "-r") else ()), *(("force",) if has(args, "-f", "--force") else ()), "git-rm"]
+    for path in operands(args):
+        inv.add("delete", inv.target(path), facts=tuple(facts))
+
+
+def _bisect(inv: Invocation, args: list[str]) -> None:
+    if args[:1] == ["run"]:
+        inv.command(args[1:], "git bisect run")
+
+
+def _config(inv: Invocation, args: list[str]) -> None:
+    words = operands(args, "-f", "--file", "--blob", "--type", "--default")
+    if words[:1] in (["set"], ["get"], ["list"], ["unset"]):
+        words = words[1:]
+    if len(words) >= 2:
+        key, value = words[0], words[1]
+        low = key.lower()
+        wide = has(args, "--global", "--system")
+        if low in _PROGRAM_KEYS or low.endswith(_PROGRAM_ENDINGS) or low == "core.hookspath" or (low.startswith("alias.") and value[:1] == "!"):
+            plain = value in ("", "cat", "true", "less", "vim", "vi", "nano", "code --wait", "store", "cache", "osxkeychain", "manager", "delta", "emacs", "subl -n -w")
+            local_hooks = low == "core.hookspath" and value in (".githooks", ".husky", ".husky/_", "hooks", ".hooks")
+            if not plain and not local_hooks:
+                inv.add("persist", inv.target("~/.gitconfig" if wide else ".git/config"), facts=("git-program",), detail=f"git config {key}")
+                if low.startswith("alias."):
+                    inv.code(value[1:], "git alias")
+        elif low == "http.sslverify" and value.lower() in ("false", "0", "no"):
+            inv.add("weaken", facts=("tls", *(("global",) if wide else ())), detail=key)
+
+
+def _clone(inv: Invocation, args: list[str]) -> None:
+    for text in values_of(args, "-c", "--config"):
+        _setting(inv, text)
+    for url in operands(args, "-b", "--branch", "--depth", "-o", "--origin", "-c", "--config", "-j", "--reference", "--filter")[:1]:
+        if url.startswith("ext::"):
+            inv.code(url[5:], "git ext::")
+    program = value_of(args, "-u", "--upload-pack")
+    if program:
+        inv.code(program, "git --upload-pack")
+
+
+def _fetch(inv: Invocation, args: list[str]) -> None:
+    program = value_of(args, "--upload-pack")
+    if program:
+        inv.code(program, "git --upload-pack")
+    for url in operands(args)[:1]:
+        if url.startswith("ext::"):
+            inv.code(url[5:], "git ext::")
+
+
+def _grep(inv: Invocation, args: list[str]) -> None:
+    for arg in args:
+        if arg.startswith(("-O", "--open-files-in-pager")):
+            program = arg.partition("=")[2] if "=" in arg else arg[2:]
+            if program and program not in ("less", "vim", "vi", "cat"):
+                inv.code(program, "git grep -O")
+
+
+def _add(inv: Invocation, args: list[str]) -> None:
+    if has(args, "-f", "--force"):
+        for path in operands(args)[:32]:
+            target = inv.target(path)
+            if "secret" in target.roles:
+                inv.add("read-secret", target, facts=("git-add",), detail="git add -f")
+                inv.walk.notes.append("secret-staged")
+    else:
+        for path in operands(args)[:32]:
+            if "secret" in inv.target(path).roles:
+                inv.walk.notes.append("secret-named")
+
+
+def _revparse(inv: Invocation, args: list[str]) -> Flow:
+    if "--show-toplevel" in args and inv.walk.place.project:
+        return Flow(inv.walk.place.project + "\n")
+    if "--git-dir" in args or "--absolute-git-dir" in args or "--git-common-dir" in args:
+        return Flow((inv.walk.place.project or inv.scope.cwd) + "/.git\n")
+    return Flow(NAME + "\n")
+
+
+def _listing(inv: Invocation, args: list[str]) -> Flow:
+    others = has(args, "-o", "--others")
+    return Flow(None, frozenset(), [(inv.walk.place.project or inv.scope.cwd) + "/" + NAME + ("" if others else "")])
+
+
+def _archive(inv: Invocation, args: list[str]) -> None:
+    out = value_of(args, "-o", "--output")
+    if out:
+        inv.add("overwrite", inv.target(out), facts=("archive",))
+    for mark in ("--exec", "--remote"):
+        program = value_of(args, mark)
+        if program and mark == "--exec":
+            inv.code(program, "git archive --exec")
+
+
+def _diff(inv: Invocation, args: list[str]) -> Flow:
+    out = value_of(args, "--output")
+    if out:
+        inv.add("overwrite", inv.target(out))
+    if has(args, "--name-only"):
+        return Flow(None, frozenset(), [(inv.walk.place.project or inv.scope.cwd) + "/" + NAME])
+    return UNKNOWN_FLOW
+
+
+def _config_read(inv: Invocation, args: list[str]) -> None:
+    return None
+
+
+def _send_email(inv: Invocation, args: list[str]) -> None:
+    inv.add("send", Target("remote", "mail"), facts=("mail",), sure="likely")
+
+
+def _remote(inv: Invocation, args: list[str]) -> None:
+    words = operands(args)
+    if words[:1] in (["remove"], ["rm"]):
+        inv.add("delete-ref", Target("none", " ".join(words[1:])), facts=("remote-entry",))
+
+
+def _plumbing(inv: Invocation, args: list[str]) -> None:
+    if has(args, "-u", "--update") or has(args, "-f", "-a", "--force"):
+        _add_work(inv, "checkout-index", ("forced",))
+
+
+def _notes(inv: Invocation, args: list[str]) -> None:
+    return None
+
+
+_COMMANDS = {
+    "reset": _reset, "checkout": _checkout, "restore": _restore, "switch": _switch, "clean": _clean, "stash": _stash, "branch": _branch,
+    "tag": _tag, "push": _push, "filter-branch": _history, "filter-repo": _history, "rebase": _rebase, "commit": _commit, "reflog": _reflog,
+    "gc": _gc, "prune": _prune, "update-ref": _update_ref, "worktree": _worktree, "submodule": _submodule, "rm": _rm, "bisect": _bisect,
+    "config": _config, "clone": _clone, "fetch": _fetch, "pull": _fetch, "ls-remote": _fetch, "grep": _grep, "add": _add,
+    "rev-parse": _revparse, "ls-files": _listing, "archive": _archive, "diff": _diff, "log": _diff, "show": _diff, "send-email": _send_email,
+    "remote": _remote, "checkout-index": _plumbing, "read-tree": _plumbing,
+    "status": _notes, "blame": _notes, "init": _notes, "merge": _notes, "cherry-pick": _notes, "describe": _notes, "shortlog": _notes,
+    "revert": _notes, "apply": _notes, "am": _notes, "mv": _notes, "cat-file": _notes, "format-patch": _notes, "lfs": _notes,
+}  # fmt: skip
+
+
+def bfg(inv: Invocation) -> Flow:
+    inv.add("rewrite-history", inv.target("."), detail="bfg")
+    return NO_FLOW
+
+
+READERS = {"git": git, "git-filter-repo": bfg, "bfg": bfg, "hub": git}

@@ -1,0 +1,459 @@
+"""Interpreters: code on the line, in a here-document, behind a pipe or in a script on disk, read for its effects."""
+
+from __future__ import annotations
+
+from ..finding import ANY, NAME, STAR, Target
+from ..walk import MAX_SCRIPT, NO_FLOW, UNKNOWN_FLOW, Flow
+from .options import has, value_of, values_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..walk import Invocation
+
+SHELLS = ("sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "rbash", "fish", "csh", "tcsh", "pwsh-sh", "yash", "posh")
+
+
+def interactive(inv: Invocation, how: str = "") -> None:
+    """A shell or REPL is opened: where input to it fires no hook (Codex write_stdin), nothing after it is seen."""
+    inv.add("interactive", Target("none"), facts=(how,) if how else (), sure="likely")
+
+
+def tainted_code(inv: Invocation, taints: frozenset[str]) -> None:
+    if "network" in taints or "remote-output" in taints:
+        inv.add("run-remote-code", Target("remote"), detail="what was downloaded is run")
+    elif "decoded" in taints:
+        inv.add("run-decoded", Target("unknown"), detail="what was decoded is run")
+
+
+def shell(inv: Invocation) -> Flow:
+    args = inv.args
+    code: str | None = None
+    login = False
+    i = 0
+    reads_stdin = False
+    while i < len(args):
+        arg = args[i]
+        if arg in ("--", "-"):
+            i += 1
+            break
+        if arg[:1] not in "-+" or len(arg) == 1:
+            break
+        if arg in ("--rcfile", "--init-file", "-O", "+O", "-o", "+o"):
+            if arg in ("--rcfile", "--init-file") and i + 1 < len(args):
+                _script(inv, args[i + 1], [], inv.name)
+            i += 2
+            continue
+        if arg[:2] != "--" and "c" in arg[1:]:
+            i += 1
+            if i < len(args) and args[i] == "--":
+                i += 1
+            if i < len(args):
+                code = args[i]
+                i += 1
+            break
+        if arg[:2] != "--" and "s" in arg[1:]:
+            reads_stdin = True
+        login = login or arg in ("-l", "--login", "-i", "-li", "-il")
+        i += 1
+    rest = args[i:]
+    for name in ("BASH_ENV", "ENV"):
+        if inv.env.get(name):
+            _script(inv, inv.env[name], [], name)
+    scope = inv.scope.copy()
+    if code is not None:
+        tainted_code(inv, inv.taints)
+        scope.args = rest[1:] if rest else []
+        if code.strip(ANY) == "" and code:
+            inv.add("run-unknown", Target("unknown"), detail=f"{inv.name} -c with code that is not visible here")
+            return UNKNOWN_FLOW
+        return inv.code(code, f"{inv.name} -c", scope, inv.stdin)
+    if rest and not reads_stdin:
+        scope.args = rest[1:]
+        return _script(inv, rest[0], rest[1:], inv.name)
+    if inv.stdin is not None:
+        return _stdin_code(inv, scope, rest)
+    if not has(args, "--version", "--help"):
+        interactive(inv)
+    return UNKNOWN_FLOW
+
+
+def _stdin_code(inv: Invocation, scope: object, rest: list[str]) -> Flow:
+    from ..walk import Scope
+
+    assert isinstance(scope, Scope)
+    flow = inv.stdin
+    assert flow is not None
+    tainted_code(inv, flow.taints)
+    scope.args = rest
+    if flow.text is not None:
+        return inv.code(flow.text, f"| {inv.name}", scope, NO_FLOW)
+    if not flow.taints & {"network", "decoded", "remote-output"}:
+        facts = ("from-file",) if "file" in flow.taints else ()
+        inv.add("run-unknown", Target("unknown"), facts=facts, detail=f"text that is not visible here is piped into {inv.name}")
+    return UNKNOWN_FLOW
+
+
+def _script(inv: Invocation, path: str, args: list[str], via: str) -> Flow:
+    """A script by path: written on this line, or read from disk within bounds."""
+    if path.startswith("/dev/fd/") or path in ("/dev/stdin", "-"):
+        text = inv.walk.scripts.get(path)
+        if text is not None:
+            return inv.code(text, f"{via} <()")
+        taints = inv.taints | (inv.stdin.taints if inv.stdin is not None else frozenset())
+        tainted_code(inv, taints)
+        if path in ("/dev/stdin", "-") and inv.stdin is not None and inv.stdin.text is not None:
+            return inv.code(inv.stdin.text, via)
+        if not taints & {"network", "decoded", "remote-output"}:
+            inv.add("run-unknown", Target("unknown"), detail="code that is not visible here is run")
+        return UNKNOWN_FLOW
+    target = inv.target(path)
+    marks = inv.walk.scripts.get(target.path + "\0taint")
+    if marks:
+        tainted_code(inv, frozenset(marks.split(",")))
+        return UNKNOWN_FLOW
+    text = inv.walk.scripts.get(target.path)
+    if text is None and not inv.scope.where and target.path[:1] == "/" and ANY not in target.path and STAR not in target.path:
+        if inv.walk.world.size(target.path) > MAX_SCRIPT:
+            inv.add("run-unknown", target, facts=("too-large",), sure="unknown")
+            return UNKNOWN_FLOW
+        text = inv.walk.world.text(target.path, MAX_SCRIPT)
+    if text is None:
+        inv.add("run", target, facts=("script", "unseen"), sure="unknown")
+        return UNKNOWN_FLOW
+    return script_text(inv, text, target.path, args, via)
+
+
+def script_text(inv: Invocation, text: str, path: str, args: list[str], via: str) -> Flow:
+    """The text of a script, in whatever language it is in."""
+    if "\0" in text[:4096]:  # a binary
+        return UNKNOWN_FLOW
+    first = text.split("\n", 1)[0] if text[:2] == "#!" else ""
+    language = _language(inv.name if inv.name in _LANGUAGES else "", first, path)
+    if inv.name in SHELLS or language in ("sh", None):
+        if not first and inv.name not in SHELLS and not path.endswith((".sh", ".bash", ".zsh")) and via != "source":
+            return UNKNOWN_FLOW
+        scope = inv.scope.copy()
+        scope.args = args
+        before = len(inv.walk.findings)
+        flow = inv.code(text, f"script {path[path.rfind('/') + 1 :]}", scope)
+        for finding in inv.walk.findings[before:]:
+            finding.facts = finding.facts | {"in-script"}
+        return flow
+    before = len(inv.walk.findings)
+    code_effects(inv, language, text, args)
+    for finding in inv.walk.findings[before:]:
+        finding.facts = finding.facts | {"in-script"}
+    return UNKNOWN_FLOW
+
+
+def run_path(inv: Invocation) -> Flow:
+    """``./script``, ``/path/to/tool``: a file is started directly."""
+    target = inv.target(inv.path)
+    if target.path in inv.walk.scripts or (target.path + "\0taint") in inv.walk.scripts or (
+        not inv.scope.where and target.kind not in ("system",) and 0 < inv.walk.world.size(target.path) <= MAX_SCRIPT
+    ):
+        return _script(inv, inv.path, inv.args, inv.name)
+    return UNKNOWN_FLOW
+
+
+def source(inv: Invocation) -> Flow:
+    if not inv.args:
+        return NO_FLOW
+    saved = inv.name
+    inv.name = "bash"
+    try:
+        target = inv.target(inv.args[0])
+        if inv.args[0].startswith("/dev/fd/") or target.path in inv.walk.scripts or (target.path + "\0taint") in inv.walk.scripts or target.path.endswith((".sh", ".bash", ".zsh")):
+            return _script(inv, inv.args[0], inv.args[1:], "source")
+    finally:
+        inv.name = saved
+    return NO_FLOW
+
+
+_LANGUAGES = {
+    "python": "python", "python2": "python", "python3": "python", "pypy": "python", "pypy3": "python", "ipython": "python", "node": "node", "nodejs": "node",
+    "bun": "node", "deno": "node", "tsx": "node", "ts-node": "node", "perl": "perl", "ruby": "ruby", "irb": "ruby", "php": "php", "lua": "lua", "luajit": "lua",
+    "awk": "awk", "gawk": "awk", "mawk": "awk", "nawk": "awk",
+}  # fmt: skip
+
+
+def _language(program: str, first: str, path: str) -> str | None:
+    from ..code import language_of
+
+    return language_of(program, first, path)
+
+
+# Options that carry code, by program: what stands behind them is read.
+_CODE_FLAGS = {
+    "python": ("-c",), "node": ("-e", "--eval", "-p", "--print", "-pe"), "perl": ("-e", "-E"), "ruby": ("-e",), "php": ("-r", "-B", "-R", "-E"), "lua": ("-e",),
+}  # fmt: skip
+_VALUED = {
+    "python": ("-W", "-X", "--check-hash-based-pycs"), "node": ("-r", "--require", "--import", "--loader", "--env-file", "--conditions", "-C"),
+    "perl": ("-I", "-M", "-m"), "ruby": ("-I", "-r", "-C", "-E"), "php": ("-d", "-c", "-z", "-t", "-S"), "lua": ("-l",),
+}  # fmt: skip
+
+
+def program(inv: Invocation) -> Flow | None:
+    """python, node, perl, ruby, php, lua with code or a script."""
+    language = _LANGUAGES[inv.name.rstrip("0123456789.") if inv.name not in _LANGUAGES else inv.name]
+    args = inv.args
+    if inv.name in ("bun", "deno"):
+        return _bun(inv)
+    flags, valued = _CODE_FLAGS[language], _VALUED[language]
+    codes: list[str] = []
+    i = 0
+    script = ""
+    module = ""
+    while i < len(args):
+        arg = args[i]
+        if arg[:1] != "-" or arg == "-":
+            script = arg
+            break
+        if arg in flags and i + 1 < len(args):
+            codes.append(args[i + 1])
+            i += 2
+            if language == "python":
+                break
+            continue
+        long = next((f for f in flags if f[:2] == "--" and arg.startswith(f + "=")), "")
+        if long:
+            codes.append(arg[len(long) + 1 :])
+        elif language == "python" and arg[1] != "-" and arg[-1] == "c" and arg[1:].isalpha() and len(arg) > 2:
+            codes.append(args[i + 1] if i + 1 < len(args) else "")
+            break
+        elif language == "python" and arg[1] != "-" and arg[-1] == "m" and arg[1:].isalpha():
+            module = args[i + 1] if i + 1 < len(args) else ""
+            i += 2
+            break
+        elif language in ("perl", "ruby") and arg[1] != "-" and arg[-1] in "eE" and arg[1:].isalpha():
+            codes.append(args[i + 1] if i + 1 < len(args) else "")
+            i += 2
+            continue
+        elif language in ("perl",) and arg[1] != "-" and "i" in arg and not codes:
+            pass
+        elif language == "python" and arg.startswith("-c") and len(arg) > 2:
+            codes.append(arg[2:])
+        elif arg in valued:
+            i += 1
+        i += 1
+    rest = args[i:] if not script else args[i + 1 :]
+    tainted = inv.taints & {"network", "decoded", "remote-output"}
+    if codes:
+        if tainted:
+            tainted_code(inv, tainted)
+        in_place = language in ("perl", "ruby") and any(a[:2] == "-i" or (a[:1] == "-" and a[1:2] != "-" and "i" in a[1:] and a not in ("-i",) and a[1:].replace(".bak", "").isalpha() and len(a) < 8 and "e" in a) for a in args)
+        if in_place:
+            for path in [a for a in rest if a[:1] != "-"]:
+                inv.add("write", inv.target(path), facts=("in-place",))
+        for code in codes:
+            code_effects(inv, language, code, rest)
+        return Flow(None, inv.taints | (inv.stdin.taints if inv.stdin is not None else frozenset()) | (frozenset(("decoded",)) if _decodes(codes) else frozenset()))
+    if module:
+        return _module(inv, module, rest)
+    if script and script != "-":
+        return _script(inv, script, rest, inv.name)
+    if inv.stdin is not None:
+        tainted_code(inv, inv.stdin.taints)
+        if inv.stdin.text is not None:
+            code_effects(inv, language, inv.stdin.text, rest)
+        elif not inv.stdin.taints & {"network", "decoded", "remote-output"}:
+            inv.add("run-unknown", Target("unknown"), facts=("from-file",) if "file" in inv.stdin.taints else (), detail=f"text that is not visible here is piped into {inv.name}")
+        return UNKNOWN_FLOW
+    if language == "php" and has(args, "-S"):
+        return None
+    if not has(args, "--version", "-V", "-v", "--help", "-h"):
+        interactive(inv, "repl")
+    return UNKNOWN_FLOW
+
+
+def _decodes(codes: list[str]) -> bool:
+    return any("b64decode" in code or "fromhex" in code or "unhexlify" in code or "decode64" in code or "base64_decode" in code or "MIME::Base64" in code for code in codes)
+
+
+def _bun(inv: Invocation) -> Flow | None:
+    from .launch import runner
+
+    code = value_of(inv.args, "-e", "--eval", "-p", "--print") or (inv.args[1] if inv.args[:1] == ["eval"] and len(inv.args) > 1 else None)
+    if code is not None:
+        code_effects(inv, "node", code, [])
+        return UNKNOWN_FLOW
+    if inv.name == "bun":
+        return runner(inv)
+    words = [a for a in inv.args if a[:1] != "-"]
+    if words[:1] == ["run"] and len(words) > 1 and words[1].startswith(("http://", "https://")):
+        inv.add("run-remote-code", Target("remote", words[1]))
+    return None
+
+
+def _module(inv: Invocation, module: str, rest: list[str]) -> Flow | None:
+    """``python -m``: a few modules are programs of their own."""
+    if module in ("pip", "pytest", "uv", "twine", "build", "venv", "black", "ruff", "mypy", "ansible"):
+        return inv.command([module, *rest], "python -m")
+    if module == "http.server":
+        inv.add("listen", Target("none"), facts=("file-server",))
+    elif module == "pdb" or module == "code":
+        interactive(inv, "repl")
+    return None
+
+
+def code_effects(inv: Invocation, language: str | None, code: str, args: list[str]) -> None:
+    """Read ``code`` and record what it would do as this program's findings."""
+    if language is None:
+        return
+    from ..code import read_code
+
+    world = inv.walk.world
+    known = {"HOME": world.home, "USER": world.user, "PWD": inv.scope.cwd, "TMPDIR": "/tmp"}
+    for name, value in inv.scope.env.items():
+        known.setdefault(name, value)
+    known.update(inv.env)
+    if not inv.walk.spend(1 + len(code) // 200):
+        inv.walk.unanalysed("more work than one event is given", inv.start, inv.end, ("budget",))
+        return
+    acts, whole = read_code(language, code.replace(STAR, "*"), known, args)
+    if not whole:
+        inv.walk.unanalysed(f"{language} code that could not be read whole", inv.start, inv.end, ("code", "partly"))
+    reads_secret = sends = fetches = False
+    for act in acts:
+        kind, value = act.kind, act.value
+        sure = "" if act.sure else "likely"
+        if kind == "shell" and isinstance(value, str):
+            inv.code(value, f"{language} shell")
+        elif kind == "argv" and isinstance(value, list):
+            if value:
+                inv.command([str(v) for v in value], f"{language} run")
+        elif not isinstance(value, str):
+            continue
+        elif kind == "delete":
+            inv.add("delete", inv.target(value), facts=("recursive", "force", "code") if act.recursive else ("force", "code"), sure=sure)
+        elif kind == "write":
+            inv.add("overwrite", inv.target(value), facts=("code",), sure=sure)
+        elif kind == "move":
+            inv.add("move", inv.target(value), facts=("code",), sure=sure)
+        elif kind == "read":
+            target = inv.target(value)
+            if "secret" in target.roles or "history" in target.roles:
+                inv.add("read-secret", target, facts=("code",))
+                reads_secret = True
+        elif kind == "env":
+            reads_secret = True
+        elif kind == "fetch":
+            fetches = True
+        elif kind == "send":
+            sends = True
+            from .network import host_of, host_roles
+
+            inv.add("send", Target("remote", value, host_roles(host_of(value))), facts=("code",), sure=sure)
+        elif kind == "run-code":
+            if value == "downloaded":
+                inv.add("run-remote-code", Target("remote"), facts=("code",))
+            elif value == "decoded":
+                inv.add("run-decoded", Target("unknown"), facts=("code",))
+            else:
+                inv.add("run-unknown", Target("unknown"), facts=("code", "eval"), sure="unknown")
+        elif kind == "reverse-shell":
+            inv.add("reverse-shell", Target("remote", value), facts=("code",))
+        elif kind == "kill":
+            inv.add("kill", Target("none", value), facts=("code",), sure="likely")
+        elif kind == "chmod":
+            inv.add("permissions", inv.target(value), facts=("code",), sure="likely")
+        elif kind == "sql":
+            from .databases import sql_effects
+
+            sql_effects(inv, value)
+    if reads_secret and (sends or fetches):
+        inv.add("send", Target("remote", "", ("secret",)), facts=("secret", "code"), detail="code that reads a secret and opens the network")
+
+
+def awk(inv: Invocation) -> Flow:
+    words: list[str] = []
+    skip = False
+    files = values_of(inv.args, "-f", "--file")
+    for arg in inv.args:
+        if skip:
+            skip = False
+        elif arg in ("-F", "-v", "-f", "--file", "--assign", "--field-separator"):
+            skip = True
+        elif arg[:1] != "-" or arg == "-":
+            words.append(arg)
+    if not files and words:
+        code_effects(inv, "awk", words[0], words[1:])
+        words = words[1:]
+    from .readers import read_paths
+
+    if any(a == "-i" and k + 1 < len(inv.args) and inv.args[k + 1] == "inplace" for k, a in enumerate(inv.args)):
+        for path in words:
+            if path != "inplace":
+                inv.add("write", inv.target(path), facts=("in-place",))
+    flow = read_paths(inv, [w for w in words if "=" not in w])
+    taints = flow.taints | (inv.stdin.taints if inv.stdin is not None and not words else frozenset())
+    return Flow(None, taints)
+
+
+def make(inv: Invocation) -> Flow | None:
+    """``make -f -`` and ``--eval``: recipes on the line; ``SHELL=`` and ``VAR='$(shell …)'``."""
+    code = value_of(inv.args, "--eval", "-E")
+    if code:
+        _makefile(inv, code)
+    name = value_of(inv.args, "-f", "--file", "--makefile")
+    if name in ("-", "/dev/stdin") and inv.stdin is not None:
+        tainted_code(inv, inv.stdin.taints)
+        if inv.stdin.text is not None:
+            _makefile(inv, inv.stdin.text)
+    elif name and name.startswith("/dev/fd/"):
+        text = inv.walk.scripts.get(name)
+        if text is not None:
+            _makefile(inv, text)
+    return None
+
+
+def _makefile(inv: Invocation, text: str) -> None:
+    for line in text.split("\n"):
+        if line[:1] == "\t" or (";" in line and ":" in line.split(";")[0]):
+            recipe = line.strip() if line[:1] == "\t" else line.split(";", 1)[1].strip()
+            inv.code(recipe.lstrip("@-+").replace("$$", "$"), "make recipe")
+        at = line.find("$(shell ")
+        while at >= 0:
+            depth, end = 0, at
+            for end in range(at + 1, len(line)):
+                depth += {"(": 1, ")": -1}.get(line[end], 0)
+                if depth == 0:
+                    break
+            inv.code(line[at + 8 : end], "make $(shell)")
+            at = line.find("$(shell ", end)
+
+
+def osascript(inv: Invocation) -> Flow:
+    for code in values_of(inv.args, "-e"):
+        at = code.find("do shell script")
+        while at >= 0:
+            quote = code.find('"', at)
+            end = quote + 1
+            while 0 <= quote and end < len(code) and not (code[end] == '"' and code[end - 1] != "\\"):
+                end += 1
+            if quote >= 0:
+                inv.code(code[quote + 1 : end].replace('\\"', '"'), "osascript")
+            at = code.find("do shell script", at + 10)
+        if "delete" in code and "Finder" in code:
+            inv.add("delete", Target("unknown", "Finder"), sure="likely")
+        if "empty trash" in code.lower() or "empty the trash" in code.lower():
+            inv.add("delete", Target("home-item", "trash"), facts=("recursive", "trash"))
+    return UNKNOWN_FLOW
+
+
+def windows_shell(inv: Invocation) -> Flow:
+    """``cmd /c LINE`` and ``powershell -Command LINE``."""
+    from .powershell import cmd_line, powershell_line
+
+    return cmd_line(inv) if inv.name.lower() == "cmd" else powershell_line(inv)
+
+
+READERS: dict[str, Callable[[Invocation], Flow | None]] = {
+    **{name: shell for name in SHELLS},
+    **{name: program for name, language in _LANGUAGES.items() if language != "awk"},
+    **{name: awk for name in ("awk", "gawk", "mawk", "nawk")},
+    "source": source, ".": source, "make": make, "gmake": make, "osascript": osascript,
+    "cmd": windows_shell, "powershell": windows_shell, "pwsh": windows_shell,
+}  # fmt: skip

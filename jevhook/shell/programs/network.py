@@ -1,0 +1,446 @@
+"""Programs that talk to other machines: what leaves, what comes in, who listens."""
+
+from __future__ import annotations
+
+from ..finding import ANY, NAME, NOTHING, STAR, Target
+from ..walk import NO_FLOW, UNKNOWN_FLOW, Flow
+from .options import has, operands, value_of, values_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..walk import Invocation
+
+_LOCAL_NAMES = ("localhost", "0.0.0.0", "::1", "[::1]", "host.docker.internal", "127.0.0.1", "ip6-localhost")
+_SHELL_NAMES = ("sh", "bash", "zsh", "dash", "ksh", "cmd", "cmd.exe", "powershell", "powershell.exe", "ash", "pwsh")
+
+
+def host_of(url: str) -> str:
+    """The host of a URL, ``user@host:path`` or ``host:port``; "" when there is none."""
+    text = url.strip()
+    if "://" in text:
+        text = text.split("://", 1)[1]
+    text = text.split("/", 1)[0].split("?", 1)[0].split("#", 1)[0]
+    text = text.rsplit("@", 1)[-1]
+    if text.startswith("["):
+        return text[1 : text.find("]")] if "]" in text else text[1:]
+    return text.split(":", 1)[0]
+
+
+def host_roles(host: str) -> tuple[str, ...]:
+    """("local",) for this machine and private test names, ("disguised",) for look-alike letters."""
+    low = host.lower().strip(".")
+    if low in _LOCAL_NAMES or low.startswith("127.") or low.endswith((".localhost", ".local", ".test")):
+        return ("local",)
+    return ()
+
+
+def disguised(host: str) -> bool:
+    """A host name that mixes ASCII letters with look-alikes from another script."""
+    return any(ord(c) > 127 for c in host) and any(c.isascii() and c.isalpha() for c in host)
+
+
+def remote_part(path: str) -> str:
+    """The host when ``path`` is ``host:path`` or ``user@host:path`` (scp, rsync), else ""."""
+    if path.startswith(("rsync://", "scp://", "sftp://")):
+        return host_of(path)
+    head, mark, _ = path.partition(":")
+    if not mark or "/" in head or not head or (len(head) == 1 and head.isalpha()):
+        return ""
+    return head.rsplit("@", 1)[-1]
+
+
+def send(inv: Invocation, host: str, *, path: str = "", facts: tuple[str, ...] = (), roles: tuple[str, ...] = ()) -> None:
+    """Local data leaves for ``host``; ``path`` is the file that goes, when it is one."""
+    marks = set(facts)
+    labels = set(host_roles(host_of(host))) | set(roles)
+    carried = inv.taints | (inv.stdin.taints if inv.stdin is not None else frozenset())
+    if path:
+        target = inv.target(path)
+        if "secret" in target.roles or "history" in target.roles or "gate" in target.roles:
+            labels.add("secret")
+        if target.kind in ("home", "root", "system") and "contents" not in target.roles:
+            marks.add("wide")
+        if target.roles & {"system-config"} and target.path in ("/etc/passwd", "/etc/shadow", "/etc/sudoers", "/etc/hosts"):
+            labels.add("secret" if target.path != "/etc/hosts" else "system-config")
+        marks.add("file")
+    if carried & {"secret"}:
+        labels.add("secret")
+    if "environment" in carried:
+        marks.add("environment")
+    if "file" in carried and inv.stdin is not None:
+        marks.add("file")
+    if "encoded" in carried:
+        marks.add("encoded")
+    if disguised(host_of(host)):
+        labels.add("disguised")
+    inv.add("send", Target("remote", host, labels), facts=tuple(marks), detail=path or host)
+
+
+def _urls(words: list[str]) -> list[str]:
+    return [w for w in words if "://" in w or ("." in w and "/" in w and not w.startswith((".", "/"))) or w.startswith(_LOCAL_NAMES)]
+
+
+_CURL_VALUED = (
+    "-X", "-H", "-o", "-u", "-A", "-e", "-b", "-c", "-m", "-x", "-w", "-K", "-E", "-r", "-T", "-d", "-F", "-y", "-Y", "-z", "-C", "-D", "-U", "-t", "-Q", "-P", "-h",
+    "--request", "--header", "--output", "--user", "--user-agent", "--referer", "--cookie", "--cookie-jar", "--max-time", "--proxy", "--write-out", "--config", "--cert", "--range",
+    "--upload-file", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--data-ascii", "--form", "--form-string", "--json", "--connect-timeout", "--retry", "--retry-delay", "--cacert",
+    "--key", "--resolve", "--url", "--limit-rate", "--max-redirs", "--output-dir", "--dump-header", "--interface", "--dns-servers", "--unix-socket", "--aws-sigv4", "--oauth2-bearer", "--capath",
+    "--connect-to", "--retry-max-time", "--ciphers", "--proxy-user", "--noproxy", "--pass", "--cert-type", "--url-query", "--expect100-timeout", "--trace", "--trace-ascii", "--stderr", "--netrc-file",
+)
+
+
+def curl(inv: Invocation) -> Flow:
+    args = inv.args
+    words = _curl_operands(args)
+    urls = values_of(args, "--url") + words
+    hosts = [host_of(u) for u in urls] or [ANY]
+    if has(args, "-k", "--insecure", "--proxy-insecure"):
+        inv.add("weaken", Target("remote", hosts[0], host_roles(hosts[0])), facts=("tls", "one-call"))
+    for config in values_of(args, "-K", "--config"):
+        if config == "-" and inv.stdin is not None and inv.stdin.text is not None:
+            hosts += [host_of(line.split("=", 1)[1].strip(' "')) for line in inv.stdin.text.split("\n") if line.strip().startswith("url")]
+    sent: list[tuple[str, str]] = []
+    for value in [*values_of(args, "-d", "--data", "--data-ascii", "--json"), *values_of(args, "--data-binary", "--data-urlencode"), *values_of(args, "-b", "--cookie")]:
+        at = value.find("@")
+        if value[:1] == "@":
+            sent.append((value[1:], "file"))
+        elif at > 0 and "=" not in value[:at] and value in values_of(args, "--data-urlencode"):
+            sent.append((value[at + 1 :], "file"))
+        elif value:
+            sent.append(("", "text"))
+    for value in values_of(args, "-F", "--form"):
+        _, _, content = value.partition("=")
+        if content[:1] in "@<":
+            sent.append((content[1:].split(";")[0].strip('"'), "file"))
+        else:
+            sent.append(("", "text"))
+    for value in values_of(args, "-T", "--upload-file"):
+        sent.append((value, "file"))
+    for value in values_of(args, "-H", "--header"):
+        if value[:1] == "@":
+            sent.append((value[1:], "file"))
+    for path, kind in sent:
+        if kind == "file" and path in ("-", "."):
+            send(inv, hosts[0], facts=("stdin", "upload"))
+        elif kind == "file" and path.startswith("/dev/fd/"):
+            send(inv, hosts[0], facts=("file", "upload"))
+        elif kind == "file":
+            send(inv, hosts[0], path=path, facts=("upload",))
+        elif inv.taints & {"secret", "file", "environment", "substitution"}:
+            send(inv, hosts[0], facts=("data", *(("upload",) if "file" in inv.taints else ())))
+    if not sent and inv.taints & {"secret"} and not _only_header(args):
+        send(inv, hosts[0], facts=("url",))
+    for path in values_of(args, "-o", "--output"):
+        if path != "-":
+            target = inv.target(path)
+            if target.kind != "null":
+                inv.add("overwrite", target, facts=("download",))
+            if target.path and "local" not in host_roles(hosts[0]):
+                inv.walk.scripts[target.path + "\0taint"] = "network"
+            return NO_FLOW
+    if has(args, "-O", "--remote-name", "--remote-name-all") and urls:
+        name = urls[0].split("?")[0].rstrip("/").rsplit("/", 1)[-1]
+        inv.walk.scripts[inv.target(name).path + "\0taint"] = "network"
+        return NO_FLOW
+    if any(u.startswith("file:") for u in urls):
+        from .readers import read_paths
+
+        return read_paths(inv, [u.split("://", 1)[1] for u in urls if u.startswith("file://")])
+    if all("local" in host_roles(h) for h in hosts):
+        return Flow(None, frozenset(("local-network",)))
+    if any(disguised(h) for h in hosts):
+        inv.add("run", Target("remote", hosts[0], ("disguised",)), facts=("disguised",), detail=f"{hosts[0]} is written with look-alike letters")
+    return Flow(None, frozenset(("network",)))
+
+
+def _curl_operands(args: list[str]) -> list[str]:
+    """curl's URLs: short options may be bundled with one that takes a value (-fsSLo FILE)."""
+    words: list[str] = []
+    i, n = 0, len(args)
+    while i < n:
+        arg = args[i]
+        i += 1
+        if arg == "--":
+            return words + args[i:]
+        if arg[:1] != "-" or len(arg) == 1:
+            words.append(arg)
+        elif arg in _CURL_VALUED:
+            i += 1
+        elif arg[1] != "-":
+            for k, c in enumerate(arg[1:], 1):
+                if "-" + c in _CURL_VALUED:
+                    if k == len(arg) - 1:
+                        i += 1
+                    break
+    return words
+
+
+def _only_header(args: list[str]) -> bool:
+    """Whether a secret only stands where a service expects it: a header or a user option."""
+    for i, arg in enumerate(args):
+        if "://" in arg and ANY in arg and (i == 0 or args[i - 1] not in ("-H", "--header", "-u", "--user")):
+            return False
+    return True
+
+
+def wget(inv: Invocation) -> Flow:
+    args = inv.args
+    words = operands(args, "-O", "-o", "-P", "-U", "-e", "-t", "-T", "-w", "-Q", "-A", "-R", "-D", "-I", "-X", "-l", "-a", "-i", "--output-document", "--directory-prefix", "--user-agent", "--header", "--tries", "--timeout", "--post-data", "--post-file", "--body-file", "--body-data", "--method", "--user", "--password")
+    host = host_of(words[0]) if words else ANY
+    if has(args, "--no-check-certificate"):
+        inv.add("weaken", Target("remote", host, host_roles(host)), facts=("tls", "one-call"))
+    for path in values_of(args, "--post-file", "--body-file"):
+        send(inv, host, path=path, facts=("upload",))
+    if any(a.startswith(("--post-data", "--body-data")) for a in args) and inv.taints & {"secret", "file", "substitution"}:
+        send(inv, host, facts=("data", *(("upload",) if "file" in inv.taints else ())))
+    elif inv.taints & {"secret"}:
+        send(inv, host, facts=("url",))
+    code = value_of(args, "--use-askpass")
+    if code:
+        inv.code(code, "wget --use-askpass")
+    out = value_of(args, "-O", "--output-document")
+    bundled = next((a for a in args if a[:1] == "-" and a[1:2] != "-" and "O" in a and a != "-O"), "")
+    if out is None and bundled:
+        rest = bundled[bundled.index("O") + 1 :]
+        at = args.index(bundled)
+        out = rest or (args[at + 1] if at + 1 < len(args) else None)
+        words = [w for w in words if w != out] if not rest else words
+        host = host_of(words[0]) if words else host
+    if out == "-" or out == "/dev/stdout":
+        return Flow(None, frozenset(("local-network" if "local" in host_roles(host) else "network",)))
+    if out:
+        target = inv.target(out)
+        if target.kind != "null":
+            inv.add("overwrite", target, facts=("download",))
+        inv.walk.scripts[target.path + "\0taint"] = "network"
+    elif words:
+        name = words[0].split("?")[0].rstrip("/").rsplit("/", 1)[-1]
+        inv.walk.scripts[inv.target(name).path + "\0taint"] = "network"
+    return NO_FLOW
+
+
+def fetcher(inv: Invocation) -> Flow:
+    """httpie, aria2c, lynx, xh: enough of them to know that what they print came from outside."""
+    words = operands(inv.args, "-o", "-d", "-a", "--auth", "--output")
+    if inv.name in ("http", "https", "xh", "httpie"):
+        host = next((host_of(w) for w in words if "." in w or "localhost" in w or w.startswith(":")), "")
+        for word in words:
+            if "@" in word and not word.startswith("http") and "=" not in word.split("@")[0] and "://" not in word:
+                send(inv, host, path=word.split("@", 1)[1], facts=("upload",))
+            elif ":=@" in word or "=@" in word:
+                send(inv, host, path=word.split("@", 1)[1], facts=("upload",))
+        if inv.stdin is not None and inv.stdin.taints & {"file", "secret"}:
+            send(inv, host, facts=("stdin",))
+    return Flow(None, frozenset(("network",)))
+
+
+def netcat(inv: Invocation) -> Flow:
+    args = inv.args
+    program = value_of(args, "-e", "-c", "--exec", "--sh-exec", "--lua-exec")
+    words = operands(args, "-e", "-c", "-p", "-s", "-w", "-q", "-x", "-X", "-i", "--exec", "--sh-exec")
+    listening = has(args, "-l", "--listen")
+    host = words[0] if words and not listening else ""
+    if program is not None:
+        if listening:
+            inv.add("listen", Target("none"), facts=("shell",), detail="a shell for whoever connects")
+        inv.add("reverse-shell", Target("remote", host), detail=f"{inv.name} -e {program}")
+        return UNKNOWN_FLOW
+    if has(args, "-z"):
+        return UNKNOWN_FLOW
+    if listening:
+        if inv.stdin is not None and inv.stdin.taints & {"file", "secret"}:
+            send(inv, "whoever connects", facts=("listen", "upload"))
+        inv.add("listen", Target("none"), facts=("pipe-in",) if inv.stdin is not None else ())
+    elif inv.stdin is not None and (inv.stdin.taints & {"file", "secret", "environment"} or inv.stdin.text is None):
+        send(inv, host, facts=("stdin", "upload") if inv.stdin.taints & {"file", "secret"} else ("stdin",))
+    return Flow(None, frozenset(("network", "socket")))
+
+
+def shell_on_socket(inv: Invocation) -> None:
+    """``bash >& /dev/tcp/…``: the shell's own input and output are a connection."""
+    words = [inv.name, *inv.args]
+    if any(w.rsplit("/", 1)[-1] in _SHELL_NAMES for w in words[:3]):
+        inv.add("reverse-shell", Target("remote", next((p for _, p in inv.files if p.startswith("/dev/")), "")))
+    elif inv.taints & {"secret", "file"} or (inv.stdin is not None and inv.stdin.taints & {"secret", "file"}):
+        host = next((p.split("/")[3] for _, p in inv.files if p.startswith("/dev/") and p.count("/") >= 3), "")
+        send(inv, host, facts=("dev-tcp", "upload"))
+
+
+def socat(inv: Invocation) -> Flow:
+    text = " ".join(inv.args)
+    low = text.lower()
+    connects = any(low_part.startswith(("tcp:", "tcp4:", "tcp6:", "tcp-connect:", "udp:", "openssl:", "ssl:", "udp4:", "sctp:")) for low_part in low.split())
+    listens = "-listen:" in low or "-l:" in low or "listen" in low
+    runs = "exec:" in low or "system:" in low or "shell:" in low
+    if runs and (connects or listens):
+        inv.add("reverse-shell" if connects else "listen", Target("remote", text), facts=("shell",), detail="socat with a shell")
+        if not connects:
+            inv.add("reverse-shell", Target("remote", text), facts=("listen",))
+    elif runs:
+        at = max(low.find("exec:"), low.find("system:"))
+        inv.code(text[at:].split(":", 1)[1].split(",")[0].strip("'\""), "socat")
+    elif connects and any(p.startswith(("file:", "open:", "gopen:", "-u")) for p in low.split()):
+        path = next((p.split(":", 1)[1].split(",")[0] for p in inv.args if p.lower().startswith(("file:", "open:", "gopen:"))), "")
+        send(inv, text, path=path, facts=("upload",))
+    elif connects and inv.stdin is not None:
+        send(inv, text, facts=("stdin",))
+    elif listens:
+        inv.add("listen", Target("none"))
+    return UNKNOWN_FLOW
+
+
+def telnet(inv: Invocation) -> Flow:
+    host = operands(inv.args)[0] if operands(inv.args) else ""
+    return Flow(None, frozenset(("network", "socket"))) if host else UNKNOWN_FLOW
+
+
+def dns(inv: Invocation) -> Flow:
+    """dig, nslookup, host: a name that carries data is a way out."""
+    if inv.taints & {"secret", "encoded"} or (inv.stdin is not None and inv.stdin.taints & {"secret"}):
+        send(inv, next((w for w in inv.args if "." in w), ""), facts=("dns", "upload"))
+    return Flow(None, frozenset(("network",)))
+
+
+def scp(inv: Invocation) -> Flow:
+    ssh_options(inv)
+    paths = operands(inv.args, "-c", "-F", "-i", "-J", "-l", "-o", "-P", "-S", "-D", "-X", "-b")
+    program = value_of(inv.args, "-S")
+    if program:
+        inv.code(program, "scp -S")
+    if inv.name == "sftp":
+        if inv.stdin is not None and inv.stdin.text is not None and "put " in inv.stdin.text:
+            for line in inv.stdin.text.split("\n"):
+                if line.strip().startswith(("put ", "mput ")):
+                    send(inv, paths[0] if paths else "", path=line.split()[1], facts=("upload",))
+        return UNKNOWN_FLOW
+    if len(paths) < 2:
+        return UNKNOWN_FLOW
+    into = paths.pop()
+    host = remote_part(into)
+    for path in paths:
+        if host and not remote_part(path):
+            send(inv, host, path=path, facts=("copy",))
+    if not host:
+        inv.add("overwrite", inv.target(into), facts=("download",))
+    return NO_FLOW
+
+
+def ssh_options(inv: Invocation) -> None:
+    for option in values_of(inv.args, "-o"):
+        key, _, value = option.replace(" ", "=", 1).partition("=")
+        low = key.lower()
+        if low in ("proxycommand", "localcommand", "knownhostscommand") and value.lower() not in ("none",):
+            inv.code(value, f"ssh -o {key}")
+        elif low == "stricthostkeychecking" and value.lower() in ("no", "off"):
+            inv.add("weaken", facts=("host-key", "one-call"), detail=option)
+    if has(inv.args, "-R") or has(inv.args, "-D"):
+        inv.add("listen", Target("remote"), facts=("tunnel",), sure="likely")
+
+
+def mail(inv: Invocation) -> Flow:
+    carried = inv.stdin.taints if inv.stdin is not None else frozenset()
+    attached = values_of(inv.args, "-a", "-A", "--attach")
+    for path in attached:
+        send(inv, "mail", path=path, facts=("mail", "upload"))
+    if carried & {"secret", "file"} or inv.taints & {"secret"}:
+        send(inv, "mail", facts=("mail", "stdin", "upload"))
+    elif not attached:
+        inv.add("send", Target("remote", "mail"), facts=("mail",), sure="likely")
+    return NO_FLOW
+
+
+def openssl(inv: Invocation) -> Flow:
+    args = inv.args
+    verb = args[0] if args else ""
+    if verb == "s_client":
+        if inv.stdin is not None and inv.stdin.taints & {"secret", "file"}:
+            send(inv, value_of(args, "-connect") or "", facts=("stdin", "upload"))
+        return Flow(None, frozenset(("network", "socket")))
+    if verb in ("enc", "base64") or verb.startswith("aes"):
+        source = value_of(args, "-in")
+        from .readers import decoded_text, read_paths
+
+        flow = read_paths(inv, [source]) if source else (inv.stdin or UNKNOWN_FLOW)
+        if "-d" in args:
+            text = decoded_text(flow.text, "openssl") if "-base64" in args or "-a" in args or verb == "base64" else None
+            return Flow(text, flow.taints | {"decoded"})
+        return Flow(None, flow.taints | {"encoded"})
+    return UNKNOWN_FLOW
+
+
+def ftp(inv: Invocation) -> Flow:
+    text = inv.stdin.text if inv.stdin is not None and inv.stdin.text is not None else " ".join(inv.args)
+    words = text.replace(";", "\n").split("\n")
+    for line in words:
+        parts = line.split()
+        if parts[:1] and parts[0] in ("put", "mput", "send", "append", "mirror"):
+            send(inv, inv.args[0] if inv.args else "", path=parts[-1] if parts[0] != "mirror" else ".", facts=("upload",))
+    if inv.name == "tftp" and "put" in inv.args:
+        send(inv, inv.args[0], path=inv.args[-1], facts=("upload",))
+    if inv.name in ("ftp", "lftp") and inv.stdin is None and not has(inv.args, "-c", "-e", "-f"):
+        return UNKNOWN_FLOW
+    return UNKNOWN_FLOW
+
+
+def restic(inv: Invocation) -> Flow:
+    return UNKNOWN_FLOW
+
+
+def whois(inv: Invocation) -> Flow:
+    """whois and finger can carry a file's text to a port of someone's choice."""
+    if inv.taints & {"file", "secret", "substitution"} or (inv.stdin is not None and inv.stdin.taints & {"file", "secret"}):
+        send(inv, value_of(inv.args, "-h") or "", facts=("upload",))
+    return Flow(None, frozenset(("network",)))
+
+
+def uploader(inv: Invocation) -> Flow | None:
+    """Programs made to hand files to other people."""
+    args = inv.args
+    words = operands(args)
+    if inv.name in ("croc", "magic-wormhole", "wormhole", "transfer", "ffsend"):
+        for path in words[1:] if words[:1] in (["send"], ["upload"]) else []:
+            send(inv, inv.name, path=path, facts=("upload",))
+    elif inv.name in ("ngrok", "localtunnel", "lt", "cloudflared", "bore", "frpc"):
+        if inv.name != "cloudflared" or words[:1] in (["tunnel"], ["access"]):
+            inv.add("listen", Target("remote"), facts=("tunnel",), sure="likely")
+    elif inv.name == "gist" or inv.name == "pastebinit":
+        for path in words:
+            send(inv, inv.name, path=path, facts=("upload", "public"))
+        if inv.stdin is not None:
+            send(inv, inv.name, facts=("stdin", "upload", "public"))
+    elif inv.name == "ab":
+        for path in values_of(args, "-p", "-u"):
+            send(inv, host_of(words[-1]) if words else "", path=path, facts=("upload",))
+    return None
+
+
+def rclone(inv: Invocation) -> Flow:
+    words = operands(inv.args, "--config", "--include", "--exclude", "--filter", "--transfers", "--bwlimit")
+    verb = words[0] if words else ""
+    if verb in ("copy", "sync", "move", "copyto", "moveto", "rcat") and len(words) >= 3:
+        if ":" in words[2] and ":" not in words[1]:
+            send(inv, words[2], path=words[1], facts=("upload",) if verb != "sync" else ("upload", "copy"))
+        if verb == "sync":
+            inv.add("delete", Target("remote" if ":" in words[2] else inv.target(words[2]).kind, words[2]), facts=("recursive", "mirror"))
+        if verb in ("move", "moveto") and ":" not in words[1]:
+            inv.add("delete", inv.target(words[1]), facts=("recursive", "after-copy"))
+    elif verb in ("purge", "delete", "deletefile", "rmdirs") and len(words) >= 2:
+        inv.add("delete", Target("remote", words[1]), facts=("recursive", "force"))
+    return UNKNOWN_FLOW
+
+
+def server(inv: Invocation) -> Flow | None:
+    inv.add("listen", Target("none"), facts=("file-server",), sure="likely")
+    return None
+
+
+READERS: dict[str, Callable[[Invocation], Flow | None]] = {
+    "curl": curl, "curl.exe": curl, "wget": wget, "wget2": wget, "http": fetcher, "https": fetcher, "xh": fetcher, "httpie": fetcher, "aria2c": fetcher, "lynx": fetcher,
+    "fetch": fetcher, "axel": fetcher, "w3m": fetcher, "links": fetcher, "lwp-download": fetcher, "lwp-request": fetcher, "GET": fetcher, "nc": netcat, "ncat": netcat, "netcat": netcat,
+    "nc.traditional": netcat, "nc.openbsd": netcat, "socat": socat, "telnet": telnet, "dig": dns, "nslookup": dns, "host": dns, "drill": dns, "resolvectl": dns, "ping": dns,
+    "scp": scp, "sftp": scp, "mail": mail, "mailx": mail, "mutt": mail, "sendmail": mail, "msmtp": mail, "swaks": mail, "openssl": openssl, "ftp": ftp, "lftp": ftp, "tftp": ftp,
+    "whois": whois, "finger": whois, "croc": uploader, "wormhole": uploader, "transfer": uploader, "ngrok": uploader, "lt": uploader, "localtunnel": uploader, "cloudflared": uploader,
+    "bore": uploader, "gist": uploader, "pastebinit": uploader, "ab": uploader, "ffsend": uploader, "rclone": rclone,
+}  # fmt: skip

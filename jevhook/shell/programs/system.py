@@ -1,0 +1,300 @@
+"""Programs that act on the machine: processes, services, users, schedules, firewalls, the gate itself."""
+
+from __future__ import annotations
+
+from ..finding import ANY, NOTHING, Target
+from ..walk import NO_FLOW, UNKNOWN_FLOW, Flow
+from .options import has, operands, value_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..walk import Invocation
+
+
+def kill(inv: Invocation) -> Flow:
+    args = inv.args
+    if inv.name == "kill":
+        if has(args, "-l", "-L", "--list"):
+            return UNKNOWN_FLOW
+        pids = [a for a in args if not (a[:1] == "-" and not a[1:].isdigit()) or a == "-1"]
+        everyone = "-1" in args[1:] or (args[:1] == ["-1"] and len(args) == 1) or args[-2:] == ["--", "-1"]
+        if everyone:
+            inv.add("kill", Target("none", "-1"), facts=("everything",))
+        elif "1" in pids and len(args) <= 3:
+            inv.add("kill", Target("none", "1"), facts=("init",))
+        else:
+            inv.add("kill", Target("none", " ".join(pids)[:60]), facts=("pid", "zero") if "-0" in args else ("pid",))
+        return NO_FLOW
+    names = operands(args, "-u", "-U", "-s", "--signal", "-t", "-P", "-g", "-G", "--user", "-n", "--ns")
+    if inv.name == "fuser":
+        if not has(args, "-k", "--kill"):
+            return UNKNOWN_FLOW
+        inv.add("kill", Target("none", " ".join(names)), facts=("port",))
+        return NO_FLOW
+    facts = []
+    if inv.name == "pkill" and has(args, "-f", "--full"):
+        facts.append("full-match")
+    if value_of(args, "-u", "-U", "--user") is not None and not names:
+        facts.append("everything")
+    inv.add("kill", Target("none", " ".join(names)), facts=("by-name", *facts))
+    return NO_FLOW
+
+
+def service(inv: Invocation) -> Flow:
+    words = operands(inv.args, "-H", "-M", "-t", "-p", "-n", "-o", "-s", "--host", "--machine", "--type", "--property", "--lines", "--output", "--signal")
+    if inv.name in ("systemctl",):
+        verb = words[0] if words else ""
+        names = words[1:]
+    elif inv.name == "launchctl":
+        verb, names = (words[0] if words else ""), words[1:]
+        verb = {"unload": "disable", "bootout": "stop", "remove": "disable", "load": "enable", "bootstrap": "enable", "kickstart": "restart"}.get(verb, verb)
+    else:
+        verb = words[1] if len(words) > 1 else ""
+        names = words[:1]
+    user = ("user",) if has(inv.args, "--user") else ()
+    target = Target("none", " ".join(names))
+    if verb in ("poweroff", "reboot", "halt", "suspend", "hibernate", "kexec", "rescue", "emergency", "isolate"):
+        inv.add("power", target, facts=(verb,))
+    elif verb in ("stop", "kill"):
+        inv.add("stop-service", target, facts=(verb, *user))
+    elif verb in ("disable", "mask"):
+        inv.add("stop-service", target, facts=(verb, "lasting", *user))
+    elif verb == "enable":
+        inv.add("persist", Target("system", " ".join(names), ("autostart",)), facts=("service", *user), sure="likely")
+    elif verb in ("restart", "reload", "try-restart", "start"):
+        inv.add("stop-service", target, facts=("restart", *user))
+    return UNKNOWN_FLOW
+
+
+def power(inv: Invocation) -> Flow:
+    if has(inv.args, "-c", "--help") or inv.args[:1] == ["--wtmp-only"]:
+        return UNKNOWN_FLOW
+    if inv.name in ("init", "telinit") and inv.args[:1] not in (["0"], ["6"]):
+        return UNKNOWN_FLOW
+    inv.add("power", facts=(inv.name,))
+    return NO_FLOW
+
+
+def crontab(inv: Invocation) -> Flow:
+    if has(inv.args, "-l"):
+        return Flow(None, frozenset())
+    if has(inv.args, "-r"):
+        inv.add("delete", Target("system", "crontab", ("cron",)), facts=("crontab", "force"))
+    elif not has(inv.args, "-e"):
+        inv.add("persist", Target("system", "crontab", ("cron",)), facts=("crontab",))
+        if inv.stdin is not None and inv.stdin.text is not None:
+            for line in inv.stdin.text.split("\n"):
+                parts = line.split(None, 5)
+                if len(parts) == 6 and parts[0][:1] != "#":
+                    inv.code(parts[5], "crontab")
+                elif parts and parts[0].startswith("@"):
+                    inv.code(line.split(None, 1)[1] if len(parts) > 1 else "", "crontab")
+    return UNKNOWN_FLOW
+
+
+def firewall(inv: Invocation) -> Flow:
+    words = operands(inv.args)
+    name = inv.name
+    if name == "ufw" and words[:1] in (["disable"], ["reset"]):
+        inv.add("weaken", facts=("firewall",), detail="ufw " + words[0])
+    elif name == "ufw" and words[:2] == ["default", "allow"]:
+        inv.add("weaken", facts=("firewall",), detail="ufw default allow")
+    elif name in ("iptables", "ip6tables", "nft", "pfctl"):
+        off = has(inv.args, "-F", "--flush", "-X") or words[:1] == ["flush"] or (name == "pfctl" and has(inv.args, "-d"))
+        accept = "-P" in inv.args and "ACCEPT" in inv.args
+        if off or accept:
+            inv.add("weaken", facts=("firewall",), detail=name)
+    elif name == "firewall-cmd" and has(inv.args, "--panic-off", "--remove-service", "--set-default-zone"):
+        inv.add("weaken", facts=("firewall",), detail=name, sure="likely")
+    elif name == "setenforce" and words[:1] in (["0"], ["permissive"], ["Permissive"]):
+        inv.add("weaken", facts=("selinux",), detail="setenforce 0")
+    elif name in ("spctl", "csrutil") and (has(inv.args, "--master-disable", "--global-disable") or words[:1] == ["disable"]):
+        inv.add("weaken", facts=("macos-protection",), detail=name)
+    elif name in ("auditctl",) and has(inv.args, "-D", "-e"):
+        inv.add("weaken", facts=("audit",), detail=name)
+    return UNKNOWN_FLOW
+
+
+def users(inv: Invocation) -> Flow:
+    words = operands(inv.args, "-G", "-g", "-s", "-d", "-u", "-c", "-p", "-e", "-k", "-a")
+    name = inv.name
+    if name in ("userdel", "deluser", "groupdel", "delgroup"):
+        inv.add("delete", Target("other-home" if has(inv.args, "-r", "--remove", "--remove-home") else "system", " ".join(words)), facts=("account",))
+    elif name in ("useradd", "adduser"):
+        inv.add("persist", Target("system", " ".join(words)), facts=("account",), sure="likely")
+    elif name in ("usermod", "gpasswd", "addgroup") or name == "dscl":
+        inv.add("escalate", Target("system", " ".join(words)), facts=("account",), sure="likely")
+    elif name == "passwd" and not has(inv.args, "-S", "--status"):
+        inv.add("persist", Target("system", " ".join(words)), facts=("password",), sure="likely")
+    elif name in ("chpasswd", "visudo"):
+        inv.add("persist", Target("system", "/etc/shadow"), facts=("password",))
+    return UNKNOWN_FLOW
+
+
+def history(inv: Invocation) -> Flow:
+    if has(inv.args, "-c", "-w", "-d"):
+        inv.add("delete", Target("home-config", "history", ("history",)), facts=("history",))
+        return NO_FLOW
+    return Flow(None, frozenset(("secret",)))
+
+
+def sysctl(inv: Invocation) -> Flow:
+    if has(inv.args, "-w") or any("=" in a for a in operands(inv.args)):
+        inv.add("weaken", facts=("kernel",), detail=" ".join(operands(inv.args)), sure="likely")
+    return UNKNOWN_FLOW
+
+
+def kernel_module(inv: Invocation) -> Flow:
+    inv.add("persist", Target("system", " ".join(operands(inv.args))), facts=("kernel-module",), sure="likely")
+    return UNKNOWN_FLOW
+
+
+def mount(inv: Invocation) -> Flow:
+    words = operands(inv.args, "-t", "-o", "-O", "-L", "-U")
+    if inv.name == "umount":
+        for path in words:
+            target = inv.target(path)
+            if target.kind in ("root", "home", "system"):
+                inv.add("stop-service", target, facts=("unmount",))
+    elif len(words) == 2 and not has(inv.args, "--bind"):
+        inv.add("escalate", inv.target(words[1]), facts=("mount-fs",), sure="likely")
+    return UNKNOWN_FLOW
+
+
+def setcap(inv: Invocation) -> Flow:
+    for path in operands(inv.args)[1:]:
+        inv.add("escalate", inv.target(path), facts=("capability",))
+    return NO_FLOW
+
+
+def chattr(inv: Invocation) -> Flow:
+    for path in [a for a in inv.args if a[:1] not in "+-="]:
+        inv.add("permissions", inv.target(path), facts=("attribute", *(("recursive",) if has(inv.args, "-R") else ())))
+    return NO_FLOW
+
+
+def clipboard(inv: Invocation) -> Flow:
+    return Flow(None, frozenset(("user",)))
+
+
+def keychain(inv: Invocation) -> Flow:
+    words = operands(inv.args)
+    verb = words[0] if words else ""
+    if verb in ("find-generic-password", "find-internet-password", "dump-keychain", "export") or inv.name in ("secret-tool",) and verb == "lookup" or inv.name == "pass" and verb not in ("", "ls", "insert", "git", "init", "generate"):
+        inv.add("read-secret", Target("home-config", "keychain", ("secret",)), facts=("keychain",))
+        return Flow(None, frozenset(("secret",)))
+    if verb.startswith("delete-"):
+        inv.add("delete", Target("home-config", "keychain", ("secret",)), facts=("keychain", "force"))
+    return UNKNOWN_FLOW
+
+
+_LIBRARY_VARIABLES = ("LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH")
+_START_VARIABLES = {
+    "PROMPT_COMMAND": "every prompt", "BASH_ENV": "every script", "ENV": "every shell", "PERL5OPT": "perl", "RUBYOPT": "ruby", "PYTHONSTARTUP": "python", "NODE_OPTIONS": "node",
+    "PYTHONWARNINGS": "python", "PERL5DB": "perl", "JAVA_TOOL_OPTIONS": "java", "LESSOPEN": "less", "LESSCLOSE": "less", "MANPAGER": "man",
+}  # fmt: skip
+
+
+def judge_environment(inv: Invocation) -> None:
+    """Variables that make other programs run something, trust anything, or switch the gate off."""
+    pairs = dict(inv.env)
+    if inv.name in ("export", "declare", "typeset", "readonly"):
+        for word in inv.args:
+            name, mark, value = word.partition("=")
+            if mark:
+                pairs[name] = value
+    for name, value in pairs.items():
+        if name in _LIBRARY_VARIABLES and name in ("LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES"):
+            target = inv.target(value) if value else NOTHING
+            system = target.kind == "system" or value in ("", "libgtk3-nocsd.so.0") or "jemalloc" in value or "tcmalloc" in value or "libasan" in value or "libfaketime" in value
+            if not system:
+                inv.add("run-unknown", target, facts=("preload",), sure="likely", detail=name)
+        elif name in _START_VARIABLES and value:
+            if name in ("PROMPT_COMMAND", "LESSOPEN", "LESSCLOSE", "MANPAGER"):
+                if name == "PROMPT_COMMAND" or "|" in value:
+                    inv.code(value.lstrip("|").replace("%s", ""), name)
+            elif name == "NODE_OPTIONS":
+                if "--require" in value or "-r " in value or "--import" in value or "--loader" in value:
+                    path = value.replace("=", " ").split()[-1]
+                    if path.startswith(("/tmp", "data:", "http")):
+                        inv.add("run-unknown", inv.target(path), facts=("preload",), sure="likely", detail=name)
+            elif name in ("BASH_ENV", "ENV") and inv.name not in ("sh", "bash", "zsh", "dash"):
+                if ANY in value:
+                    inv.add("run-unknown", Target("unknown"), facts=("preload",), sure="unknown", detail=name)
+        elif name in ("NODE_TLS_REJECT_UNAUTHORIZED", "PYTHONHTTPSVERIFY", "GIT_SSL_NO_VERIFY") and value in ("0", "1", "true"):
+            if (name == "GIT_SSL_NO_VERIFY") == (value in ("1", "true")):
+                inv.add("weaken", facts=("tls", "one-call"), detail=name)
+        elif name in ("JEVHOOK", "JEVHOOK_MODE", "JEVHOOK_POLICY"):
+            inv.add("gate", Target("none", name, ("gate",)), facts=("environment",), detail=name)
+
+
+_GATE_VERBS = ("install", "uninstall", "promote", "allow", "allow-once", "budget", "off", "label", "calibrate", "on")
+
+
+def gate(inv: Invocation) -> Flow:
+    """Our own command: looking is free, changing the gate is for the person at the keyboard."""
+    words = operands(inv.args, "--host", "--policy", "--id", "--home")
+    verb = words[0] if words else ""
+    second = words[1] if len(words) > 1 else ""
+    changes = (
+        verb in _GATE_VERBS
+        or (verb == "ledger" and second in ("label", "prune"))
+        or (verb == "policy" and second in ("edit", "set"))
+        or (verb == "hook")
+        or (verb == "resident" and second in ("stop", "kill"))
+        or (verb == "doctor" and has(inv.args, "--fix"))
+    )
+    if ANY in verb:
+        changes = True
+    if verb == "gate" and inv.name == "jev-use":
+        changes = False
+    if changes and not has(inv.args, "--help", "--dry-run"):
+        inv.add("gate", Target("none", f"{inv.name} {verb}".strip(), ("gate",)), facts=("command",), detail=f"{inv.name} {verb}")
+    return UNKNOWN_FLOW
+
+
+def host_cli(inv: Invocation) -> Flow:
+    """The hosts' own commands can register and drop hooks, trust them, or start an agent without them."""
+    args = inv.args
+    words = operands(args)
+    if inv.name == "claude":
+        for mark in ("--bare", "--safe-mode", "--setting-sources"):
+            if has(args, mark):
+                inv.add("gate", Target("none", "claude " + mark, ("hook-settings",)), facts=("unguarded-agent",), sure="likely")
+        settings = value_of(args, "--settings")
+        if settings and ("disableAllHooks" in settings or '"hooks"' in settings):
+            inv.add("gate", Target("none", "claude --settings", ("hook-settings",)), facts=("settings",))
+        if words[:1] == ["plugin"] and words[1:2] in (["uninstall"], ["remove"], ["disable"]):
+            inv.add("gate", Target("none", "claude plugin", ("hook-settings",)), facts=("plugin",), sure="likely")
+        if has(args, "--dangerously-skip-permissions") or value_of(args, "--permission-mode") == "bypassPermissions":
+            inv.add("weaken", facts=("unattended-agent",), detail="claude without permission checks")
+    elif inv.name == "codex":
+        if has(args, "--dangerously-bypass-hook-trust") or any("hooks" in v for v in args if "=" in v):
+            inv.add("gate", Target("none", "codex hooks", ("hook-settings",)), facts=("settings",), sure="likely")
+        if has(args, "--dangerously-bypass-approvals-and-sandbox", "--yolo"):
+            inv.add("weaken", facts=("unattended-agent",), detail="codex without approvals")
+    return UNKNOWN_FLOW
+
+
+def installer(inv: Invocation) -> Flow | None:
+    """pip, npm and friends: removing the gate's own package is changing the gate."""
+    words = operands(inv.args)
+    if words[:1] and words[0] in ("uninstall", "remove", "rm", "un"):
+        if any(w.lower() in ("jevhook", "jev-use") for w in words[1:]):
+            inv.add("gate", Target("none", "jevhook", ("gate",)), facts=("package",), detail="removes the gate")
+    if words[:2] == ["pip", "uninstall"] and "jevhook" in words:
+        inv.add("gate", Target("none", "jevhook", ("gate",)), facts=("package",), detail="removes the gate")
+    return None
+
+
+READERS: dict[str, Callable[[Invocation], Flow | None]] = {
+    "kill": kill, "pkill": kill, "killall": kill, "skill": kill, "fuser": kill, "taskkill": kill, "systemctl": service, "service": service, "launchctl": service, "rc-service": service,
+    "shutdown": power, "reboot": power, "halt": power, "poweroff": power, "init": power, "telinit": power, "crontab": crontab, "ufw": firewall, "iptables": firewall, "ip6tables": firewall,
+    "nft": firewall, "pfctl": firewall, "firewall-cmd": firewall, "setenforce": firewall, "spctl": firewall, "csrutil": firewall, "auditctl": firewall, "userdel": users, "deluser": users,
+    "groupdel": users, "delgroup": users, "useradd": users, "adduser": users, "usermod": users, "gpasswd": users, "addgroup": users, "passwd": users, "chpasswd": users, "visudo": users,
+    "history": history, "sysctl": sysctl, "insmod": kernel_module, "modprobe": kernel_module, "rmmod": kernel_module, "mount": mount, "umount": mount, "setcap": setcap, "chattr": chattr,
+    "pbpaste": clipboard, "xclip": clipboard, "xsel": clipboard, "wl-paste": clipboard, "security": keychain, "secret-tool": keychain, "pass": keychain, "jevhook": gate, "jev-use": gate,
+    "claude": host_cli, "codex": host_cli, "pip": installer, "pip3": installer,
+}  # fmt: skip
