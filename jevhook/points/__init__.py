@@ -1,0 +1,77 @@
+"""Decision points: one module a point, listed here in the order in which they judge.
+
+A point's module has
+
+``ID`` ``VERSION``     stable id and a number that goes up whenever wording, state or policy changes
+``READY``              False while the point is only registered: its mode is off whatever a policy says
+``CAPABILITIES``       question id -> classify, relate, rate or meta (what a judge must be good at to be asked)
+``applies(event)``     whether the point has anything to say about this kind of event
+``judge(event, ctx)``  -> ``PointResult``; never raises for the judge's sake
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Protocol
+
+    from ..event import Decision, Event
+    from ..policy import Policy
+
+    class Point(Protocol):
+        ID: str
+        VERSION: int
+        READY: bool
+        CAPABILITIES: Mapping[str, str]
+
+        def applies(self, event: Event) -> bool: ...
+
+        def judge(self, event: Event, ctx: Context) -> PointResult: ...
+
+
+MODULES = {
+    "tool.risk": "jevhook.points.risk",
+    "tool.injection": "jevhook.points.injection",
+    "tool.admission": "jevhook.points.admission",
+}
+
+
+class Context:
+    """What a point may use: the policy, the environment, the clock's start (monotonic seconds), and its mode.
+
+    ``asked`` is set once a System One request has been made for this event: there is never a second one.
+    """
+
+    __slots__ = ("asked", "env", "home", "mode", "offline", "policy", "started", "world")
+
+    def __init__(self, policy: Policy, env: Mapping[str, str], started: float, *, home: str = "", offline: bool = False) -> None:
+        self.policy = policy
+        self.env = env
+        self.started = started
+        self.home = home
+        self.offline = offline  # replay and explain: no call is made
+        self.mode = "active"
+        self.asked = False
+        self.world: Any = None
+
+
+class PointResult:
+    """``judged`` what the point would do; ``record`` its part of the ledger line (plain JSON values).
+
+    """
+
+    __slots__ = ("judged", "record")
+
+    def __init__(self, judged: Decision, record: dict[str, Any]) -> None:
+        self.judged = judged
+        self.record = record
+
+
+def load(name: str) -> Point:
+    import sys
+
+    module = MODULES[name]
+    __import__(module)
+    point: Point = sys.modules[module]  # type: ignore[assignment]
+    return point

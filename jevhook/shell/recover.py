@@ -22,7 +22,7 @@ def recover(text: str) -> Sequence:
     """Whatever commands can be made out, in order.  Never raises."""
     items: list[Node] = []
     seen: set[str] = set()
-    for piece in [*_tree_pieces(text), *_plain_pieces(text)]:
+    for piece in [*_tree_pieces(text), *plain_pieces(text)]:
         if piece in seen or len(items) >= MAX_PIECES:
             continue
         seen.add(piece)
@@ -63,7 +63,7 @@ def bash_parser() -> Any:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
-def _plain_pieces(text: str) -> list[str]:
+def plain_pieces(text: str) -> list[str]:
     """The text cut at line ends and operators outside quotes, with an unmatched quote taken as a character."""
     pieces: list[str] = []
     for line in text.split("\n")[:2000]:

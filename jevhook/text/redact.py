@@ -646,8 +646,10 @@ def _is_argument(text: str, at: int, name: str) -> bool:
     opened = _re(_QUOTE).match(text, at)
     if opened is None:
         return False
-    word = _re(r"[\w-]*+").match(text, opened.end())
-    return word is None or not is_secret_name(word.group())
+    found = _re(r"[\w-]*+").match(text, opened.end())
+    word = found.group() if found is not None else ""
+    # A list of such names is no call: ["API_KEY", "CLIENT_SECRET"]
+    return not (is_secret_name(word) and ("_" in word or "-" in word) and not any(c.isdigit() for c in word))
 
 
 def _skip(out: list[str], text: str, done: int, after: int) -> int:
@@ -918,7 +920,7 @@ def _secret_values(env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def redact(text: str, env: Mapping[str, str] | None = None) -> str:
-    """``text`` with what is secret in it replaced by MARKER.  Idempotent; never raises.
+    """``text`` with what is secret in it replaced by MARKER.  Never raises; idempotent up to 100,000 characters.
 
     With ``env``, the values of its secret-like variables are replaced wherever they stand, too.
     """
@@ -927,7 +929,9 @@ def redact(text: str, env: Mapping[str, str] | None = None) -> str:
     if env is not None:
         for value in _secret_values(env):
             text = text.replace(value, MARKER)
-    for _ in range(3):  # a second look only where the first changed something
+    # A replaced value can make the words around it readable (three in a thousand of random junk): look again, but not
+    # at a megabyte, which has to be done within a second.
+    for _ in range(3 if len(text) <= 100_000 else 1):
         after = _once(text)
         if after == text:
             break

@@ -150,7 +150,7 @@ WHERE = 'echo "home=$HOME cwd=$PWD;"'
 
 def nested(events: Iterable[str], command: str) -> dict[str, Any]:
     """The hooks table, in the form that both hosts read."""
-    return {event: [{"hooks": [{"type": "command", "command": command, "timeout": 20}]}] for event in events}
+    return {event: [{"matcher": "*", "hooks": [{"type": "command", "command": command}]}] for event in events}
 
 
 def run_claude(place: Place, hook: str | None, calls: list[Call]) -> Record:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from .conftest import NewPlace
@@ -21,14 +23,13 @@ def bash(ident: str, command: str, needs: tuple[str, str] | None = None) -> Call
 
 @pytest.fixture(scope="module")
 def guarded(new_place: NewPlace) -> tuple[Place, Record]:
-    """One conversation with the hook installed: harmless calls, and three that would destroy."""
+    """One conversation with the hook installed: harmless calls, and two that would destroy."""
     place = new_place()
     sure = ("where", place.where())
     calls = [
         bash("where", WHERE),
         bash("delete-home", 'rm -rf "$HOME"', sure),
         bash("empty-home", EMPTY_HOME, sure),
-        bash("reset", "git reset --hard", sure),
         bash("list", "ls"),
         bash("fail", "ls no-such-file", sure),
     ]
@@ -64,12 +65,21 @@ def test_without_the_hook_the_work_and_the_home_directory_would_be_gone(new_plac
     assert not place.canary.exists(), record
 
 
-def test_a_reset_that_would_lose_uncommitted_work_does_not_run_where_nobody_can_be_asked(
-    guarded: tuple[Place, Record],
-) -> None:
-    place, record = guarded
-    assert (place.project / "notes.txt").read_text() == "uncommitted\n"
-    assert [record.told("reset")] == claude_reasons(record, "ask")
+# In -p nobody is there to answer an ask: the policy says what is answered instead.
+@pytest.mark.parametrize("fallback", ["deny", "context", "note"])
+def test_an_ask_becomes_what_the_policy_says_where_nobody_can_be_asked(new_place: NewPlace, fallback: str) -> None:
+    place = new_place()
+    place.config.parent.mkdir(parents=True)
+    place.config.write_text(f'[ask_fallback]\nhigh = "{fallback}"\nmedium = "{fallback}"\nlow = "{fallback}"\n')
+    calls = [bash("where", WHERE), bash("reset", "git reset --hard", ("where", place.where()))]
+    record = run_claude(place, installed_hook(HOST), calls)
+    if fallback == "deny":
+        assert (place.project / "notes.txt").read_text() == "uncommitted\n"
+        assert [record.told("reset")] == [f"PreToolUse:Bash hook error: {r}" for r in claude_reasons(record, "deny")]
+    else:
+        assert record.told("reset").startswith("HEAD is now at"), record.told("reset")
+    added = "hook additional context: " in json.dumps(record.turns[-1]["messages"])
+    assert added == (fallback == "context")
 
 
 def test_ls_runs_and_the_model_gets_its_output(guarded: tuple[Place, Record]) -> None:
@@ -87,9 +97,10 @@ def test_the_ledger_has_one_line_for_each_hook_event(guarded: tuple[Place, Recor
     place, record = guarded
     runs = claude_hook_runs(record)
     events = [run["hook_event"] for run in runs]
-    assert events.count("PreToolUse") == 6  # every call, whatever became of it
+    assert events.count("PreToolUse") == 5  # every call, whatever became of it
     assert "PostToolUse" in events and "PostToolUseFailure" in events
     assert len(place.ledger()) == len(runs)
+    assert [line["decision"] for line in place.ledger()].count("deny") == 2
     assert not [run for run in runs if run["exit_code"] or run["stderr"]]
 
 

@@ -108,6 +108,7 @@ def test_the_ledger_has_one_line_for_each_hook_event(guarded: tuple[Place, Recor
     assert runs.count("PreToolUse") == 5  # every call, whatever became of them
     assert "PostToolUse" in runs
     assert len(place.ledger()) == len(runs)
+    assert [line["decision"] for line in place.ledger()].count("deny") == 2
 
 
 def test_the_model_gets_the_same_requests_with_the_hook_and_without_it(new_place: NewPlace) -> None:

@@ -272,6 +272,7 @@ UNCHANGED = [
     "pip install scikit-learn tokenizers secretstorage keyring",
     "kubectl get secret db-credentials -n prod",
     "gh secret list",
+    'names = ["API_KEY", "CLIENT_SECRET"]',
     "gh secret set MY_SECRET < value.txt",
     "gh issue create --title x --body y",
     "aws secretsmanager delete-secret --secret-id prod/db --force-delete-without-recovery",
@@ -487,11 +488,12 @@ HOSTILE = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
-def test_a_megabyte_of_anything_takes_linear_time(piece: str) -> None:
-    for text in (piece * (1_000_000 // len(piece)), "password=" + piece * (1_000_000 // len(piece))):
+def test_a_quarter_of_a_megabyte_of_anything_takes_linear_time(piece: str) -> None:
+    for text in (piece * (250_000 // len(piece)), "password=" + piece * (250_000 // len(piece))):
         began = time.process_time()
         redact(text)
-        assert time.process_time() - began < 3.0  # under 1 s on the machine this was written on; quadratic is minutes
+        # At most 0.3 s where this was written; what is quadratic takes a minute.
+        assert time.process_time() - began < 1.5
 
 
 PIECES = [

@@ -14,6 +14,7 @@ from .record import (
     either,
     looks_sql,
     open_file,
+    percent,
     perform,
     star,
     text,
@@ -461,6 +462,10 @@ def _reverse(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) ->
     return list(reversed(_flat(args)))
 
 
+def _sprintf(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
+    return percent(text(args[0]), tuple(args[1:])) if args else NOTHING
+
+
 def _readdir(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     return ["\1"]
 
@@ -528,6 +533,7 @@ _CALLS = {
     "chr": _chr,
     "join": _join,
     "reverse": _reverse,
+    "sprintf": _sprintf,
     "lc": _same,
     "ref": "nothing",
     "die": "nothing",

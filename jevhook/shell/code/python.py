@@ -32,6 +32,7 @@ from .record import (
     known_text,
     looks_sql,
     open_file,
+    percent,
     perform,
     rot13,
     star,
@@ -1777,39 +1778,6 @@ class Reader:
         if method == "truncate":
             self.record.add("write", path, self.at(node))
         return NOTHING
-
-
-def percent(pattern: str, values: Any) -> str:
-    """``%`` formatting with widths left aside."""
-    items = list(values) if isinstance(values, tuple) else [values]
-    out: list[str] = []
-    i = place = 0
-    while True:
-        j = pattern.find("%", i)
-        if j < 0:
-            out.append(pattern[i:])
-            break
-        out.append(pattern[i:j])
-        k = j + 1
-        key = None
-        if pattern[k : k + 1] == "(":
-            close = pattern.find(")", k)
-            if close > 0:
-                key = pattern[k + 1 : close]
-                k = close + 1
-        while k < len(pattern) and pattern[k] in "-+ #0123456789.":
-            k += 1
-        if pattern[k : k + 1] == "%":
-            out.append("%")
-        elif key is not None:
-            source = items[0] if items else None
-            out.append(text(source.get(key, NOTHING)) if isinstance(source, dict) else "\0")
-        else:
-            out.append(text(items[place]) if place < len(items) else "\0")
-            place += 1
-        i = k + 1
-    joined = "".join(out)
-    return joined if len(joined) < 65_536 else joined[:65_536] + "\0"
 
 
 def braces(pattern: str, args: list[Any], opts: dict[str, Any]) -> Any:

@@ -17,6 +17,7 @@ from .record import (
     join,
     looks_sql,
     open_file,
+    percent,
     perform,
     star,
     text,
@@ -57,9 +58,8 @@ def literal(lexer: Lexer) -> Token | None:
             j = i + 2
             while j < lexer.size and (source[j].isalnum() or source[j] in "_?!"):
                 j += 1
-            if source.startswith("=>", j) or True:
-                lexer.i = j
-                return lexer.push("s", source[i + 1 : j], i)
+            lexer.i = j
+            return lexer.push("s", source[i + 1 : j], i)
     if c == "%" and not value_before:
         kind = source[i + 1 : i + 2]
         j = i + 1
@@ -151,6 +151,10 @@ def _glob(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> An
 
 def _children(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     return ["\1"]
+
+
+def _sprintf(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
+    return percent(text(args[0]), tuple(args[1:])) if args else NOTHING
 
 
 def _find(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
@@ -413,7 +417,10 @@ def _value(reader: Reader, name: str) -> Any:
 def _attribute(reader: Reader, owner: Any, name: str) -> Any:
     if isinstance(owner, Ref):
         if owner.name == "ENV":
-            if name in ("fetch", "to_h", "each", "to_a", "inspect", "map"):
+            if name in ("to_h", "each", "to_a", "inspect", "map", "to_hash"):
+                reader.record.add("env", "", reader.span(reader.i - 1))
+                return NOTHING
+            if name == "fetch":
                 return None
             return reader.record.variable(name)
         if owner.name == "Dir":
@@ -444,10 +451,8 @@ def _env(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any
 
 _CALLS: dict[str, Any] = {
     "ENV.fetch": _env,
-    "ENV.to_h": "env",
-    "ENV.to_a": "env",
-    "ENV.each": "env",
-    "ENV.inspect": "env",
+    "sprintf": _sprintf,
+    "format": _sprintf,
     "eval": _code,
     "Kernel.eval": _code,
     "instance_eval": _code,

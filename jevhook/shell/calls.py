@@ -1,0 +1,322 @@
+"""From one tool call to findings: shell commands, file tools, patches, MCP tools.  By the input's shape, so that a
+host's own tool names need no table here."""
+
+from __future__ import annotations
+
+from .finding import ANY, Finding, Target, shown
+from .paths import Place, classify
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from ..event import Event
+
+# Keys under which tools take a path, in the order in which they are believed.
+_PATH_KEYS = ("file_path", "notebook_path", "path", "filePath", "filename", "file", "target_file", "destination", "dest", "uri", "relative_path", "source")
+_CONTENT_KEYS = ("content", "new_string", "new_source", "edits", "file_text", "new_str", "text", "contents", "data", "insert_text", "patch", "diff", "new_content", "code_edit")
+_CODE_KEYS = ("code", "command", "cmd", "script", "python", "python_code", "js", "javascript", "expression", "source_code", "commands", "shell", "bash", "function", "command_line")
+_SQL_KEYS = ("query", "sql", "statement", "sql_query", "queries")
+_READ_ONLY = ("Read", "Glob", "Grep", "LS", "WebFetch", "WebSearch", "ToolSearch", "TodoWrite", "Task", "Agent", "view_image", "spawn_agent", "update_plan", "NotebookRead", "ListMcpResourcesTool", "ReadMcpResourceTool", "BashOutput", "KillShell", "ExitPlanMode", "AskUserQuestion", "Skill", "tool_search")
+
+MAX_PATCH_FILES = 200
+
+
+class Reading:
+    """What one call would do: ``findings``, the command line when there is one, and whether it is a shell call."""
+
+    __slots__ = ("command", "findings", "notes", "scripts", "shell")
+
+    def __init__(self, findings: list[Finding], command: str = "", shell: bool = False) -> None:
+        self.findings = findings
+        self.command = command
+        self.shell = shell
+        self.notes: list[str] = []
+        self.scripts: dict[str, str] = {}
+
+
+def read_call(event: Event, place: Place) -> Reading:
+    """The findings of a before-tool event.  Raises nothing that the caller need not treat as a failed analysis."""
+    tool, given = event.tool, event.input
+    if tool.startswith("mcp__") or tool.startswith("mcp_"):
+        return _mcp(tool, given, event, place)
+    command = given.get("command")
+    if isinstance(command, list) and all(isinstance(c, str) for c in command):
+        return _argv(command, event, place)
+    if isinstance(command, str):
+        if tool == "apply_patch" or command.lstrip().startswith("*** Begin Patch"):
+            return _patch(command, event, place)
+        return shell_call(command, event.cwd, place)
+    if tool in _READ_ONLY:
+        return _read_tool(tool, given, event, place)
+    path = _first(given, _PATH_KEYS)
+    if path and any(key in given for key in _CONTENT_KEYS):
+        return _write(tool, path, given, event, place)
+    if path and tool.lower() in ("delete", "delete_file", "remove", "remove_file"):
+        return Reading([Finding("delete", classify(path, event.cwd, place), program=tool)])
+    return Reading([])
+
+
+def shell_call(command: str, cwd: str, place: Place) -> Reading:
+    """The findings of a shell command line."""
+    from .walk import analyse
+
+    walk = analyse(command, place, cwd)
+    reading = Reading(walk.findings, command, True)
+    reading.notes = walk.notes
+    reading.scripts = walk.scripts
+    if "secret-staged" in walk.notes or "secret-named" in walk.notes:
+        _staged_secret(walk.findings)
+    return reading
+
+
+def _staged_secret(findings: list[Finding]) -> None:
+    """A secret that was put into a commit and then leaves for a strange remote is a secret on its way out."""
+    for finding in findings:
+        if finding.effect == "send" and "git-push" in finding.facts:
+            finding.target = Target("remote", finding.target.path, finding.target.roles | {"secret"})
+
+
+def _argv(words: list[str], event: Event, place: Place) -> Reading:
+    """A shell call given as an argument vector (older Codex: ["bash", "-lc", "…"])."""
+    if len(words) == 3 and words[0].rsplit("/", 1)[-1] in ("bash", "sh", "zsh") and words[1] in ("-c", "-lc", "-cl"):
+        return shell_call(words[2], event.cwd, place)
+    return shell_call(" ".join("'" + w.replace("'", "'\\''") + "'" for w in words), event.cwd, place)
+
+
+def _first(given: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    for key in keys:
+        value = given.get(key)
+        if isinstance(value, str) and value:
+            return value.removeprefix("file://")
+    return ""
+
+
+def _texts(given: Mapping[str, Any]) -> str:
+    """All the text that would be written, for looking at what a script would do."""
+    parts: list[str] = []
+    for key in _CONTENT_KEYS:
+        value = given.get(key)
+        if isinstance(value, str):
+            parts.append(value)
+        elif isinstance(value, list):
+            for item in value:
+                if isinstance(item, dict):
+                    parts += [v for k, v in item.items() if k in _CONTENT_KEYS and isinstance(v, str)]
+    return "\n".join(parts)
+
+
+def _write(tool: str, path: str, given: Mapping[str, Any], event: Event, place: Place) -> Reading:
+    target = classify(path, event.cwd, place)
+    whole = "content" in given or "file_text" in given or "contents" in given
+    effect = "overwrite" if whole else "write"
+    finding = Finding(effect, target, program=tool, facts=frozenset(("file-tool",)), words=[path])
+    reading = Reading([finding])
+    text = _texts(given)
+    if text:
+        reading.scripts[target.path] = text
+        _settings_content(finding, text)
+    return reading
+
+
+def _settings_content(finding: Finding, text: str) -> None:
+    """What a write puts into a file can make it special: an off switch for the gate, a script that runs on install."""
+    if "package-scripts" in finding.target.roles and any(mark in text for mark in ('"preinstall"', '"postinstall"', '"prepare"', '"install"')):
+        finding.facts = finding.facts | {"install-script"}
+
+
+def _patch(text: str, event: Event, place: Place) -> Reading:
+    """The files an apply_patch touches: added, updated, deleted, moved."""
+    findings: list[Finding] = []
+    reading = Reading(findings)
+    body: list[str] = []
+    current: Target | None = None
+    for line in text.split("\n"):
+        if line.startswith("*** "):
+            if current is not None and body:
+                reading.scripts[current.path] = "\n".join(body)
+            body, current = [], None
+            for mark, effect in (("*** Add File: ", "overwrite"), ("*** Update File: ", "write"), ("*** Delete File: ", "delete"), ("*** Move to: ", "overwrite")):
+                if line.startswith(mark) and len(findings) < MAX_PATCH_FILES:
+                    target = classify(line[len(mark) :].strip(), event.cwd, place)
+                    findings.append(Finding(effect, target, program=event.tool, facts=frozenset(("file-tool", "patch"))))
+                    if effect == "overwrite":
+                        current = target
+        elif line[:1] == "+" and current is not None:
+            body.append(line[1:])
+    if current is not None and body:
+        reading.scripts[current.path] = "\n".join(body)
+    for finding in findings:
+        written = reading.scripts.get(finding.target.path)
+        if written:
+            _settings_content(finding, written)
+    return reading
+
+
+def _read_tool(tool: str, given: Mapping[str, Any], event: Event, place: Place) -> Reading:
+    path = _first(given, ("file_path", "path", "notebook_path"))
+    if tool in ("Read", "NotebookRead", "view_image") and path:
+        target = classify(path, event.cwd, place)
+        if "secret" in target.roles:
+            return Reading([Finding("read-secret", target, program=tool, facts=frozenset(("file-tool",)))])
+    return Reading([])
+
+
+_WRITES = ("write", "edit", "create", "update", "append", "insert", "replace", "save", "put", "patch", "set", "modify", "overwrite", "upload", "move", "rename", "copy")
+_DELETES = ("delete", "remove", "drop", "destroy", "purge", "trash", "unlink", "erase", "wipe", "truncate", "terminate", "cancel", "uninstall")
+_RUNS = ("execute", "exec", "run", "eval", "shell", "terminal", "bash", "command", "script", "python", "repl", "code", "powershell", "console", "process")
+_SENDS = ("send", "post", "publish", "email", "mail", "message", "tweet", "share", "forward", "reply", "invite", "transfer", "pay", "deploy", "release", "merge")
+_READS = ("read", "get", "list", "search", "find", "fetch", "view", "show", "describe", "query", "browse", "snapshot", "screenshot", "look", "lookup", "inspect", "check", "count", "status", "info", "tree")
+
+
+def _words(name: str) -> list[str]:
+    """The words of a tool name: ``write_file``, ``writeFile`` and ``write-file`` are the same."""
+    out: list[str] = []
+    word = ""
+    for c in name:
+        if c in "_-./ ":
+            if word:
+                out.append(word.lower())
+            word = ""
+        elif c.isupper() and word and not word[-1].isupper():
+            out.append(word.lower())
+            word = c
+        else:
+            word += c
+    if word:
+        out.append(word.lower())
+    return out
+
+
+def _mcp(tool: str, given: Mapping[str, Any], event: Event, place: Place) -> Reading:
+    """An MCP tool by its name's verb and by what its input holds: a path, code, SQL."""
+    parts = tool.split("__", 2)
+    name = parts[2] if len(parts) == 3 else tool.split("_", 2)[-1]
+    words = _words(name)
+    verb = next((w for w in words if w in _DELETES or w in _WRITES or w in _RUNS or w in _SENDS or w in _READS), "")
+    annotations = event.raw.get("tool_annotations")
+    hints = annotations if isinstance(annotations, dict) else {}
+    findings: list[Finding] = []
+    reading = Reading(findings)
+    code = _first(given, _CODE_KEYS)
+    listed = given.get("command") or given.get("args")
+    if not code and isinstance(listed, list) and listed and all(isinstance(c, str) for c in listed):
+        code = " ".join("'" + c.replace("'", "'\\''") + "'" for c in listed)
+    if code and (verb in _RUNS or any(w in _RUNS for w in words) or verb == ""):
+        inner = _code(name, words, code, given, event, place)
+        reading.scripts, reading.command = inner.scripts, inner.command
+        for finding in inner.findings:
+            finding.via = (tool, *finding.via)
+            findings.append(finding)
+        return reading
+    sql = _first(given, _SQL_KEYS)
+    if sql and any(w in ("sql", "query", "execute", "database", "db") for w in [*words, *_words(parts[1] if len(parts) > 1 else "")]):
+        from .code.sql import read_sql
+
+        roles = _production_roles(given)
+        for act, thing in read_sql(sql):
+            fact = {"drop": ("drop", thing.split(" ", 1)[0])}.get(act, (act,))
+            if act in ("drop", "truncate", "flush", "delete-all", "update-all", "drop-column", "delete", "grant"):
+                findings.append(Finding("database", Target("none", thing, roles), program=tool, facts=frozenset(fact)))
+        return reading
+    path = _first(given, _PATH_KEYS)
+    facts = {"mcp"}
+    if hints.get("destructiveHint") is True:
+        facts.add("destructive-hint")
+    paths = given.get("paths")
+    names = [path] if path else [p for p in paths if isinstance(p, str)] if isinstance(paths, list) else []
+    if verb in _DELETES:
+        facts |= {"recursive"} if given.get("recursive") is True else set()
+        for one in names[:20]:
+            findings.append(Finding("delete", _file(one, event, place), program=tool, facts=frozenset(facts | {"force"})))
+        if not names:
+            findings.append(Finding("infrastructure", Target("remote", name, _production_roles(given)), sure="likely", program=tool, facts=frozenset(facts | {"mcp-delete"})))
+    elif verb in _WRITES and names:
+        for one in names[:20]:
+            target = _file(one, event, place)
+            findings.append(Finding("move" if verb in ("move", "rename") else "overwrite", target, program=tool, facts=frozenset(facts | {"file-tool"})))
+        into = _first(given, ("destination", "dest", "new_path", "to"))
+        if into:
+            findings.append(Finding("overwrite", _file(into, event, place), program=tool, facts=frozenset(facts | {"file-tool"})))
+        text = _texts(given)
+        if text:
+            reading.scripts[classify(names[0], event.cwd, place).path] = text
+    elif verb in _READS and names:
+        for one in names[:20]:
+            target = _file(one, event, place)
+            if "secret" in target.roles:
+                findings.append(Finding("read-secret", target, program=tool, facts=frozenset(facts)))
+    elif verb in _SENDS:
+        findings.append(Finding("send", Target("remote", name), sure="likely", program=tool, facts=frozenset(facts)))
+    elif "destructive-hint" in facts:
+        findings.append(Finding("infrastructure", Target("remote", name), sure="likely", program=tool, facts=frozenset(facts)))
+    return reading
+
+
+def _file(path: str, event: Event, place: Place) -> Target:
+    target = classify(path, event.cwd, place)
+    if not path.startswith(("/", "~", "./", "../")) and "://" in path:
+        return Target("remote", path, target.roles)
+    return target
+
+
+def _production_roles(given: Mapping[str, Any]) -> tuple[str, ...]:
+    from .programs import _production
+
+    for value in given.values():
+        if isinstance(value, str) and len(value) < 400 and _production(value.lower()):
+            return ("production",)
+    return ()
+
+
+def _code(name: str, words: list[str], code: str, given: Mapping[str, Any], event: Event, place: Place) -> Reading:
+    """Code handed to a tool: in the language its name says, else whatever it can be read as."""
+    language = given.get("language") or given.get("lang")
+    said = [*words, *( [language.lower()] if isinstance(language, str) else [])]
+    cwd = event.cwd
+    where = given.get("cwd") or given.get("working_directory") or given.get("workdir")
+    if isinstance(where, str) and where:
+        cwd = where
+    if any(w in ("shell", "bash", "terminal", "command", "sh", "console", "cmd", "process", "zsh") for w in said):
+        return shell_call(code, cwd, place)
+    for mark, known in (("python", "python"), ("blender", "python"), ("jupyter", "python"), ("ipython", "python"), ("javascript", "node"), ("js", "node"), ("node", "node"), ("typescript", "node"), ("ruby", "ruby"), ("perl", "perl"), ("php", "php"), ("lua", "lua")):
+        if mark in said:
+            return _interpreted(known, code, cwd, place)
+    if _is_python(code):
+        return _interpreted("python", code, cwd, place)
+    return shell_call(code, cwd, place)
+
+
+def _is_python(code: str) -> bool:
+    if "import " not in code and "(" not in code:
+        return False
+    try:
+        compile(code, "<code>", "exec", 0x400)  # PyCF_ONLY_AST: parsed, never run
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def _interpreted(language: str, code: str, cwd: str, place: Place) -> Reading:
+    from .programs.interpreters import code_effects
+    from .walk import Invocation, Scope, Walk
+
+    walk = Walk(place, code)
+    inv = Invocation(walk, Scope(cwd), [language], 0, len(code), None, 0)
+    code_effects(inv, language, code, [])
+    return Reading(walk.findings, code)
+
+
+def describe(findings: list[Finding], limit: int = 24) -> list[dict[str, object]]:
+    """Findings as facts for the judge and the ledger; plain runs are left out."""
+    out: list[dict[str, object]] = []
+    for finding in findings:
+        if finding.effect != "run":
+            out.append(finding.record())
+            if len(out) >= limit:
+                break
+    return out
+
+
+__all__ = ["ANY", "Reading", "describe", "read_call", "shell_call", "shown"]
