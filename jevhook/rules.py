@@ -104,7 +104,7 @@ def _rule(table: Mapping[str, Any]) -> dict[str, Any]:
             raise ValueError(f"effect {effect!r} does not exist, so the rule can never match; use one of {', '.join(sorted(EFFECTS))}")
     if "run" in rule["effect"] and not rule.get("program") and not rule.get("target") and not rule.get("facts"):
         raise ValueError("a rule on the effect 'run' needs program, target or facts")
-    labels = KINDS | ROLES | {"foreign", "disguised", "test"}
+    labels = KINDS | ROLES
     for key in ("target", "not_target"):
         for entry in rule.get(key, ()):
             for label in entry.split("+"):

@@ -39,7 +39,7 @@ def _ready() -> dict[str, Any]:
         env = {"HOME": HOME, "USER": "dev", "XDG_CACHE_HOME": place, "XDG_STATE_HOME": place, "XDG_CONFIG_HOME": place}
         policy = load(env, cwd=CWD, in_hook=False)
         assert not policy.problems, policy.problems
-        _state.update(ctx=Context(policy, env, 0.0, home=HOME, offline=True))
+        _state.update(ctx=Context(policy, {"HOME": HOME, "USER": "dev"}, 0.0, home=HOME, offline=True))
     return _state
 
 

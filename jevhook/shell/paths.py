@@ -43,6 +43,13 @@ _HOME_CACHES = (
     ".cache", ".npm", ".Trash", ".local/share/Trash", "Library/Caches", ".gradle/caches", ".cargo/registry", ".nuget/packages",
     ".m2/repository", ".bun/install/cache", ".yarn/cache", ".pnpm-store", ".ivy2/cache", "go/pkg/mod", ".cargo/git",
     "Library/Developer/Xcode/DerivedData", ".node-gyp", ".electron-gyp",
+)
+_SYSTEM_CACHES = ("/var/cache", "/var/lib/apt/lists", "/root/.cache", "/root/.npm", "/usr/local/share/.cache", "/Library/Caches", "/var/lib/dpkg/lock", "/root/.gradle", "/root/.m2")
+# System directories that everything depends on: the directory itself, or what stands right below it.
+_SYSTEM_TOPS = (
+    "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/etc", "/usr", "/var", "/opt", "/srv", "/proc", "/sys", "/run", "/snap", "/System", "/Library", "/Applications", "/nix",
+    "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib64", "/usr/local", "/usr/local/bin", "/usr/local/lib", "/usr/share", "/usr/include", "/var/lib", "/var/log", "/var/www", "/etc/ssh", "/etc/ssl",
+    "/etc/systemd", "/etc/pam.d", "/var/lib/docker", "/var/lib/postgresql", "/var/lib/mysql", "/var/spool", "/var/backups", "/private/etc", "/private/var", "/private", "/dev",
 )  # fmt: skip
 _NULL = frozenset(
     ("/dev/null", "/dev/zero", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/random", "/dev/urandom", "/dev/full")
@@ -72,9 +79,10 @@ _SECRET_DIRS = ("/.ssh/", "/.gnupg/", "/.aws/", "/.azure/", "/.config/gcloud/", 
 _HOOK_SETTINGS = (
     "/.claude/settings.json", "/.claude/settings.local.json", "/.claude.json", "/.codex/config.toml", "/.codex/hooks.json",
     "/.codex/requirements.toml", "/.gemini/settings.json", "/.qwen/settings.json", "/.cursor/hooks.json", "/.factory/hooks.json",
-    "/.factory/settings.json", "/.windsurf/hooks.json", "/.devin/hooks.v1.json", "/managed-settings.json", "/.mcp.json.hooks",
+    "/.factory/settings.json", "/.windsurf/hooks.json", "/.devin/hooks.v1.json", "/managed-settings.json", "/.gemini/config/settings.json",
+    "/.pi/settings.json", "/.pi/agent/settings.json", "/.pi/agent/trust.json", "/opencode.json",
 )  # fmt: skip
-_HOOK_DIRS = ("/.claude/hooks/", "/.claude/plugins/", "/.copilot/hooks/", "/.github/hooks/", "/.clinerules/hooks/", "/etc/claude-code/", "/etc/codex/", "/.codex/hooks/", "/.claude-plugin/")
+_HOOK_DIRS = ("/.claude/hooks/", "/.claude/plugins/", "/.copilot/hooks/", "/.github/hooks/", "/.clinerules/hooks/", "/etc/claude-code/", "/etc/codex/", "/.codex/hooks/", "/.claude-plugin/", "/.opencode/plugin/", "/.opencode/plugins/", "/.config/opencode/plugin/", "/.pi/extensions/", "/.pi/agent/extensions/")
 _HOOK_PARENTS = ("/.claude", "/.codex", "/.gemini", "/.qwen", "/.cursor", "/.copilot", "/.factory")
 _CI = ("/.github/workflows/", "/.circleci/", "/.gitlab-ci.yml", "/jenkinsfile", "/azure-pipelines.yml", "/.drone.yml", "/.travis.yml", "/bitbucket-pipelines.yml", "/.buildkite/", "/.github/actions/")
 _AUTOSTART = ("/.config/autostart/", "/library/launchagents/", "/library/launchdaemons/", "/etc/systemd/", "/.config/systemd/", "/lib/systemd/system/", "/etc/rc.local", "/etc/init.d/", "/etc/xdg/autostart/", "/etc/profile.d/", "/etc/ld.so.preload", "/etc/update-motd.d/", "/etc/apt/apt.conf.d/", "/etc/udev/rules.d/")
@@ -214,9 +222,11 @@ def _absolute(path: str, place: Place, slash: bool) -> Target:
         if contents:
             target = _absolute(base, place, False)
             return Target(target.kind, shown, roles | target.roles | {"contents"} | set(_glob_roles(path, place)))
+        if base.count("/") > 1 and _absolute(base, place, False).roles & {"top"}:
+            roles.add("top")
         target = _absolute(path.replace(STAR, "x").replace(QMARK, "x"), place, False)
         return Target(target.kind, shown, roles | target.roles | set(_glob_roles(path, place)))
-    real = path if NAME in path else place.world.real(path)
+    real = path if NAME in path or path.startswith(("/dev/", "/proc/")) else place.world.real(path)
     if real != path:
         # both names count: the one that was written and the one that is meant
         roles |= _roles(path, place)
@@ -224,6 +234,12 @@ def _absolute(path: str, place: Place, slash: bool) -> Target:
             path = real
     roles |= _roles(path, place)
     kind = _kind(path, place)
+    if kind == "build" and not (place.project and is_within(path, place.project)):
+        roles.add("elsewhere")
+    elif kind == "system" and path in _SYSTEM_TOPS:
+        roles.add("top")
+    elif kind == "system" and any(is_within(path, cache) for cache in _SYSTEM_CACHES):
+        kind = "cache"
     if kind in ("project", "build") and place.project:
         git = place.world.git(dirname(path))
         if git is not None:
@@ -307,7 +323,7 @@ def _kind(path: str, place: Place) -> str:
             return "build"
         return "other-home"
     if top == "root":
-        return "other-home"
+        return "cache" if any(is_within(path, cache) for cache in _SYSTEM_CACHES) else "other-home"
     if top in _SYSTEM:
         return "system"
     if top == "dev":
@@ -349,7 +365,7 @@ def _roles(path: str, place: Place) -> set[str]:
     if low.endswith(_HOOK_SETTINGS) or any(mark in low + "/" for mark in _HOOK_DIRS):
         roles.add("hook-settings")
     elif low.endswith(_HOOK_PARENTS):
-        roles.add("hook-settings-dir" if False else "hook-settings")
+        roles.add("hook-settings")
     if "/.git/hooks" in low or "/.husky/" in low or low.endswith("/.git/hooks"):
         roles.add("git-hook")
     if low.endswith(("/.git/config", "/.gitconfig", "/.config/git/config", "/etc/gitconfig")):

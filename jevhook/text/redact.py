@@ -316,7 +316,11 @@ _SHAPE_HINTS = tuple(sorted({literal for literal, _, _ in _SHAPES}))
 
 def needs_redaction(text: str, env: Mapping[str, str] | None = None) -> bool:
     """False when ``redact`` would surely give ``text`` back as it is; cheap, and without ``re``."""
-    if env is not None and any(value in text for value in _secret_values(env)):
+    return _needs(text, () if env is None else _secret_values(env))
+
+
+def _needs(text: str, values: tuple[str, ...]) -> bool:
+    if any(value in text for value in values):
         return True
     low = text.lower()
     if any(hint in low for hint in _NAME_HINTS):
@@ -884,8 +888,6 @@ def _programs(text: str) -> str:
 
 # ---------------------------------------------------------------------------------------------------- environment
 
-_env_memo: tuple[int, int, tuple[str, ...]] = (0, 0, ())
-
 
 def _secret_values(env: Mapping[str, str]) -> tuple[str, ...]:
     """The values (12 characters or more) of the secret variables, longest first, in each form a text may hold."""
@@ -924,11 +926,14 @@ def redact(text: str, env: Mapping[str, str] | None = None) -> str:
 
     With ``env``, the values of its secret-like variables are replaced wherever they stand, too.
     """
-    if not needs_redaction(text, env):
+    return _redact(text, () if env is None else _secret_values(env))
+
+
+def _redact(text: str, values: tuple[str, ...]) -> str:
+    if not _needs(text, values):
         return text
-    if env is not None:
-        for value in _secret_values(env):
-            text = text.replace(value, MARKER)
+    for value in values:
+        text = text.replace(value, MARKER)
     # A replaced value can make the words around it readable (three in a thousand of random junk): look again, but not
     # at a megabyte, which has to be done within a second.
     for _ in range(3 if len(text) <= 100_000 else 1):
@@ -961,20 +966,20 @@ def redact_value(obj: Any, env: Mapping[str, str] | None = None) -> Any:
 
     Deeper than MAX_DEPTH and at a cycle the copy holds "[cut]".  What is no JSON value becomes its redacted text.
     """
-    return _walk(obj, env, 0, False, [])
+    return _walk(obj, () if env is None else _secret_values(env), 0, False, [])
 
 
-def _walk(obj: Any, env: Mapping[str, str] | None, depth: int, secret: bool, above: list[int]) -> Any:
+def _walk(obj: Any, values: tuple[str, ...], depth: int, secret: bool, above: list[int]) -> Any:
     if isinstance(obj, str):
         if not secret:
-            return redact(obj, env)
+            return _redact(obj, values)
         if len(obj) < 3 or _has_reference(obj, "") or obj.lower() in _NOT_VALUES or _is_path(obj):
-            return redact(obj, env)
+            return _redact(obj, values)
         return MARKER
     if obj is None or isinstance(obj, (bool, int, float)):
         return obj
     if not isinstance(obj, (dict, list, tuple, set, frozenset)):
-        return redact(obj.decode("utf-8", "replace") if isinstance(obj, (bytes, bytearray)) else str(obj), env)
+        return _redact(obj.decode("utf-8", "replace") if isinstance(obj, (bytes, bytearray)) else str(obj), values)
     if depth >= MAX_DEPTH or id(obj) in above:
         return "[cut]"
     above = [*above, id(obj)]
@@ -984,9 +989,9 @@ def _walk(obj: Any, env: Mapping[str, str] | None, depth: int, secret: bool, abo
         for key, item in obj.items():
             hidden = secret or (isinstance(key, str) and is_secret_name(key))
             hidden = hidden or (key in ("value", "Value") and is_secret_name(named))
-            copy[redact(key, env) if isinstance(key, str) else key] = _walk(item, env, depth + 1, hidden, above)
+            copy[_redact(key, values) if isinstance(key, str) else key] = _walk(item, values, depth + 1, hidden, above)
         return copy
-    items = [_walk(item, env, depth + 1, secret, above) for item in obj]
+    items = [_walk(item, values, depth + 1, secret, above) for item in obj]
     return _argv(items) if len(items) > 1 else items
 
 
@@ -1003,8 +1008,8 @@ def _argv(items: list[Any]) -> list[Any]:
         if (value_of_flag and not _is_path(word)) or (len(items) == 2 and _rank(flag) == WIDE):
             items[at] = MARKER
     if any(hint in program for hint in _PROGRAM_HINTS):
-        # Read as one line, with a separator that ends no value, so that the rules for short flags apply.
-        seen = _programs("\x1f".join(['"' + item.replace('"', "\x1e") + '"' for item in items]).replace("\x1f", " , "))
+        # Read as one line of quoted words, so that the rules for short flags apply.
+        seen = _programs('"' + '" , "'.join(item.replace('"', "\x1e") for item in items) + '"')
         words = seen[1:-1].split('" , "')
         if len(words) == len(items):
             return [word.replace("\x1e", '"') for word in words]

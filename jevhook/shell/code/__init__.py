@@ -158,9 +158,7 @@ def language_of(program: str, script_first_line: str = "", file_name: str = "") 
     return None
 
 
-def read_code(
-    language: str, source: str, known: Mapping[str, str], args: Sequence[str]
-) -> tuple[list[Act], bool]:
+def read_code(language: str, source: str, known: Mapping[str, str], args: Sequence[str]) -> tuple[list[Act], bool]:
     """What ``source`` would do, and whether all of it was understood.
 
     ``language``  python, node, perl, ruby, php, awk or lua

@@ -50,10 +50,15 @@ def binary(reader: Reader, mark: str, left: Any) -> Any:
     if mark in (">", ">>") and printing:
         reader.i += 1
         value = reader.operand()
-        while (token := reader.peek()) is not None and not token.line and (
-            token.kind in "svn" or (token.kind == "i" and token.value not in LANGUAGE.hooks)
-            or (token.kind == "o" and token.value == "$")
-        ):  # fmt: skip
+        while (
+            (token := reader.peek()) is not None
+            and not token.line
+            and (
+                token.kind in "svn"
+                or (token.kind == "i" and token.value not in LANGUAGE.hooks)
+                or (token.kind == "o" and token.value == "$")
+            )
+        ):
             value = concat(value, reader.operand())
         name = text(value)
         if name.startswith("/inet"):
@@ -141,8 +146,24 @@ LANGUAGE = Language(
     regex=True,
     calls={"system": _system, "sprintf": _sprintf},
     hooks={"print": _print, "printf": _print, "=getline": _getline, "for": _for},
-    skips=("BEGIN", "END", "BEGINFILE", "ENDFILE", "if", "while", "else", "do", "next", "exit", "delete", "return", "func",
-           "break", "continue", "nextfile"),  # fmt: skip
+    skips=(
+        "BEGIN",
+        "END",
+        "BEGINFILE",
+        "ENDFILE",
+        "if",
+        "while",
+        "else",
+        "do",
+        "next",
+        "exit",
+        "delete",
+        "return",
+        "func",
+        "break",
+        "continue",
+        "nextfile",
+    ),
     member=(),
     value=_value,
     attribute=_attribute,

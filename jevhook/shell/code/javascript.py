@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from .record import Span
 
-_SHELL = "exec execSync $ execaCommand execaCommandSync shell".split()
+_SHELL = ["exec", "execSync", "$", "execaCommand", "execaCommandSync", "shell"]
 _MODULES = {
     "fs/promises": "fs",
     "fs-extra": "fs",
@@ -215,10 +215,12 @@ def _client(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> 
 
 def _pipe(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     # socket.pipe(shell.stdin): the program's streams are joined
-    if reader.record.host is not None and args and isinstance(args[0], Ref):
-        if args[0].name.endswith((".stdin", ".stdout")) or "socket" in args[0].name or args[0].name in ("this", "c"):
-            reader.record.handed = True
-    return args[0] if args else NOTHING
+    target = args[0] if args else NOTHING
+    if isinstance(target, Ref) and reader.record.host is not None:
+        name = target.name
+        joins = name.endswith((".stdin", ".stdout")) or "socket" in name or name in ("this", "c")
+        reader.record.handed = reader.record.handed or joins
+    return target
 
 
 def _chdir(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
@@ -260,7 +262,10 @@ def _deno_command(reader: Reader, func: Any, args: list[Any], opts: Any, at: Spa
     options = args[1] if len(args) > 1 and isinstance(args[1], dict) else {}
     rest = options.get("args", [])
     reader.record.add(
-        "argv", [args[0] if args else NOTHING, *(rest if isinstance(rest, list) else ["\0"])], at, cwd=options.get("cwd", "")
+        "argv",
+        [args[0] if args else NOTHING, *(rest if isinstance(rest, list) else ["\0"])],
+        at,
+        cwd=options.get("cwd", ""),
     )
     return NOTHING
 
@@ -325,10 +330,10 @@ def _m_push(reader: Reader, owner: Any, args: list[Any], opts: Any, at: Span) ->
 
 
 def _m_replace(reader: Reader, owner: Any, args: list[Any], opts: Any, at: Span) -> Any:
-    if isinstance(owner, str) and len(args) > 1 and isinstance(args[0], str) and isinstance(args[1], str) and args[0]:
-        if len(owner) * (len(args[1]) + 1) < 400_000:
-            return owner.replace(args[0], args[1])
-    return "\0"
+    old, new = (args[0], args[1]) if len(args) > 1 else ("", "")
+    if not (isinstance(owner, str) and isinstance(old, str) and isinstance(new, str) and old):
+        return "\0"
+    return owner.replace(old, new) if len(owner) * (len(new) + 1) < 400_000 else "\0"
 
 
 def _m_lower(reader: Reader, owner: Any, args: list[Any], opts: Any, at: Span) -> Any:
@@ -619,21 +624,24 @@ def _declare(reader: Reader) -> None:
             else:
                 reader.set(name, reader.member(value, key, ""))
         return
-    token = reader.peek()
-    if token is None or token.kind != "i":
+    word = reader.peek()
+    if word is None or word.kind != "i":
         return
-    after = reader.peek(1)
-    if after is not None and after.value == ":":  # a TypeScript type
+    follows = reader.peek(1)
+    if follows is not None and follows.value == ":":  # a TypeScript type
         place = reader.i + 2
-        while place < len(reader.tokens) and place < reader.i + 24 and reader.tokens[place].value not in ("=", ";", ","):
+        while (
+            place < len(reader.tokens) and place < reader.i + 24 and reader.tokens[place].value not in ("=", ";", ",")
+        ):
             place += 1
         if place < len(reader.tokens) and reader.tokens[place].value == "=":
             reader.i = place
-            reader.assign(token.value, NOTHING, "=")
+            reader.assign(word.value, NOTHING, "=")
             return
-    if after is not None and after.value in ("of", "in"):
+    if follows is not None and follows.value in ("of", "in"):
         return  # for (const x of …) is read by its own hook
-    reader.vars.pop(token.value, None) if reader.level == 0 else None
+    if reader.level == 0:
+        reader.vars.pop(word.value, None)
     reader.expression()
 
 
@@ -667,7 +675,11 @@ def _import(reader: Reader) -> None:
                 place += 1
             else:
                 names.append((token.value if inside else "*", token.value))
-        elif token.kind == "o" and token.value == "*" and reader.tokens[min(place + 1, len(reader.tokens) - 1)].value == "as":
+        elif (
+            token.kind == "o"
+            and token.value == "*"
+            and reader.tokens[min(place + 1, len(reader.tokens) - 1)].value == "as"
+        ):
             names.append(("*", ""))
         place += 1
     reader.i = start + 1
@@ -683,7 +695,13 @@ def _for(reader: Reader) -> None:
     if reader.word("const", "let", "var"):
         reader.i += 1
     token, after = reader.peek(), reader.peek(1)
-    if token is not None and token.kind == "i" and after is not None and after.kind == "i" and after.value in ("of", "in"):
+    if (
+        token is not None
+        and token.kind == "i"
+        and after is not None
+        and after.kind == "i"
+        and after.value in ("of", "in")
+    ):
         reader.i += 2
         over = reader.expression()
         if isinstance(over, list) and after.value == "of":
@@ -693,7 +711,6 @@ def _for(reader: Reader) -> None:
         else:
             reader.vars[token.value] = over if isinstance(over, Alts | Unknown) else NOTHING
         return
-    reader.i -= 0
 
 
 def _return(reader: Reader) -> None:
@@ -720,10 +737,6 @@ def _value(reader: Reader, name: str) -> Any:
     return None
 
 
-def start(reader: Reader) -> None:
-    """``-e`` programs have the built-in modules as globals; ``import`` names may stand anywhere."""
-
-
 LANGUAGE = Language(
     "node",
     line_comments=("//", "#!"),
@@ -741,9 +754,31 @@ LANGUAGE = Language(
         "return": _return,
         "class": _skip_header,
     },
-    skips=("if", "while", "else", "do", "try", "finally", "switch", "catch", "case", "export", "default", "break",
-           "continue", "async", "static", "declare", "abstract", "public", "private", "protected", "readonly", "get",
-           "set"),  # fmt: skip
+    skips=(
+        "if",
+        "while",
+        "else",
+        "do",
+        "try",
+        "finally",
+        "switch",
+        "catch",
+        "case",
+        "export",
+        "default",
+        "break",
+        "continue",
+        "async",
+        "static",
+        "declare",
+        "abstract",
+        "public",
+        "private",
+        "protected",
+        "readonly",
+        "get",
+        "set",
+    ),
     value=_value,
     attribute=_attribute,
     extra="_$",

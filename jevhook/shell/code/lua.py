@@ -125,7 +125,7 @@ def _make(reader: Reader) -> Body | None:
     if end < 0 or close is None:
         return None
     params = reader.params(reader.i, end)
-    made = Body(name, params, reader.tokens, end + 1, close)
+    made = Body(name, params, reader, end + 1, close)
     reader.bodies.append(made)
     reader.i = close + 1
     return made
@@ -134,7 +134,7 @@ def _make(reader: Reader) -> Body | None:
 def _for(reader: Reader) -> None:
     """for line in io.popen("ls"):lines() do"""
     reader.i += 1
-    names = []
+    names: list[str] = []
     while reader.i < len(reader.tokens) and not reader.word("in") and not reader.op("=") and len(names) < 12:
         if reader.tokens[reader.i].kind == "i":
             names.append(reader.tokens[reader.i].value)

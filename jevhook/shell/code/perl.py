@@ -54,10 +54,10 @@ def literal(lexer: Lexer) -> Token | None:
         j += indented
         quote = source[j : j + 1]
         if quote in ('"', "'") and quote:
-            close = source.find(quote, j + 1, j + 80)
-            if close < 0:
+            last = source.find(quote, j + 1, j + 80)
+            if last < 0:
                 return None
-            tag, end = source[j + 1 : close], close + 1
+            tag, end = source[j + 1 : last], last + 1
         else:
             end = j
             while end < lexer.size and (source[end].isalnum() or source[end] == "_"):
@@ -78,9 +78,9 @@ def literal(lexer: Lexer) -> Token | None:
         return None
     if i and (source[i - 1].isalnum() or source[i - 1] in "_$@%&"):
         return None
-    if before is not None and before.kind == "o" and before.value in ("->", "{") and before.end == i:
-        if before.value == "->" or source[i + 1 : i + 2] == "}":
-            return None
+    touching = before.value if before is not None and before.kind == "o" and before.end == i else ""
+    if touching == "->" or (touching == "{" and source[i + 1 : i + 2] == "}"):
+        return None
     if c == "_":
         if source.startswith(("__END__", "__DATA__"), i):
             lexer.i = lexer.size
@@ -98,7 +98,7 @@ def literal(lexer: Lexer) -> Token | None:
     delimiter = source[spaced : spaced + 1]
     if not delimiter or delimiter.isalnum() or delimiter in "_,;)\n\r=" or delimiter.isspace():
         return None
-    if spaced > j and delimiter in "#-.<>?:" or (delimiter == "=" and source[spaced + 1 : spaced + 2] == ">"):
+    if (spaced > j and delimiter in "#-.<>?:") or (delimiter == "=" and source[spaced + 1 : spaced + 2] == ">"):
         return None
     close = _PAIRS.get(delimiter, delimiter)
     opens = delimiter if close != delimiter else ""
@@ -124,8 +124,8 @@ def literal(lexer: Lexer) -> Token | None:
             lexer.i += 1
         if word == "s" and "e" in source[flags : lexer.i] and lexer.depth < 6:
             # s/…/code/e runs its replacement
-            inside = Lexer(replacement, lexer.language, lexer.record, 0, lexer.depth + 1)
-            return lexer.push("s", [inside.run()], i)
+            nested = Lexer(replacement, lexer.language, lexer.record, 0, lexer.depth + 1)
+            return lexer.push("s", [nested.run()], i)
         return lexer.push("r", "", i)
     if word == "qw":
         end = source.find(close, lexer.i)
@@ -222,7 +222,7 @@ def _glob(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> An
 def _connect(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     options = next((one for one in args if isinstance(one, dict)), {})
     host = options.get("PeerAddr", options.get("PeerHost", NOTHING))
-    if host is NOTHING and options.get("LocalPort") is not None or "Listen" in options:
+    if (host is NOTHING and options.get("LocalPort") is not None) or "Listen" in options:
         reader.record.connect("*", at)
         return Ref("socket()")
     if host is NOTHING and args:
@@ -336,7 +336,7 @@ def _for(reader: Reader) -> None:
         if any(one.kind == "o" and one.value == ";" for one in inner):
             return
         reader.i += 1
-        values, _ = reader.list(")")
+        values, _ = reader.sequence(")")
         _each(reader, name, values)
 
 
@@ -582,7 +582,22 @@ LANGUAGE = Language(
         "return": _return,
         "=shift": _shift,
     },
-    skips=("if", "unless", "while", "until", "else", "elsif", "BEGIN", "END", "and", "or", "not", "last", "next", "redo"),
+    skips=(
+        "if",
+        "unless",
+        "while",
+        "until",
+        "else",
+        "elsif",
+        "BEGIN",
+        "END",
+        "and",
+        "or",
+        "not",
+        "last",
+        "next",
+        "redo",
+    ),
     member=("->", "::"),
     value=_value,
     attribute=_attribute,

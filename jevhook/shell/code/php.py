@@ -318,7 +318,7 @@ def _array(reader: Reader) -> Any:
     reader.i += 1
     if not reader.eat("("):
         return NOTHING
-    values, opts = reader.list(")")
+    values, opts = reader.sequence(")")
     return opts if opts and not values else values
 
 
@@ -452,8 +452,21 @@ LANGUAGE = Language(
         "=require_once": _include,
         "=array": _array,
     },
-    skips=("if", "while", "else", "elseif", "do", "try", "finally", "switch", "catch", "case", "for", "abstract",
-           "final"),  # fmt: skip
+    skips=(
+        "if",
+        "while",
+        "else",
+        "elseif",
+        "do",
+        "try",
+        "finally",
+        "switch",
+        "catch",
+        "case",
+        "for",
+        "abstract",
+        "final",
+    ),
     member=("->", "::", "?->"),
     value=_value,
     attribute=_attribute,

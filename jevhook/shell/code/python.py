@@ -6,7 +6,7 @@ called and branches where they differ are followed; a branch whose test is known
 
 from __future__ import annotations
 
-import _ast as A  # noqa: N812  the tree's node classes; `ast` itself imports half the library
+import _ast as A  # the tree's node classes; `ast` itself imports half the library
 
 from .record import (
     DECODED,
@@ -188,12 +188,32 @@ _CALLS: dict[str, str] = {
     "marshal.loads": "unmarshal",
 }
 for _verb in ("post", "put", "patch", "delete"):
-    for _lib in ("requests", "httpx", "requests.Session()", "requests.session()", "httpx.Client()", "httpx.AsyncClient()",
-                 "aiohttp.ClientSession()", "requests.api", "curl_cffi.requests", "niquests"):  # fmt: skip
+    for _lib in (
+        "requests",
+        "httpx",
+        "requests.Session()",
+        "requests.session()",
+        "httpx.Client()",
+        "httpx.AsyncClient()",
+        "aiohttp.ClientSession()",
+        "requests.api",
+        "curl_cffi.requests",
+        "niquests",
+    ):
         _CALLS[f"{_lib}.{_verb}"] = "send"
 for _verb in ("get", "head", "options"):
-    for _lib in ("requests", "httpx", "requests.Session()", "requests.session()", "httpx.Client()", "httpx.AsyncClient()",
-                 "aiohttp.ClientSession()", "requests.api", "curl_cffi.requests", "niquests"):  # fmt: skip
+    for _lib in (
+        "requests",
+        "httpx",
+        "requests.Session()",
+        "requests.session()",
+        "httpx.Client()",
+        "httpx.AsyncClient()",
+        "aiohttp.ClientSession()",
+        "requests.api",
+        "curl_cffi.requests",
+        "niquests",
+    ):
         _CALLS[f"{_lib}.{_verb}"] = "fetch"
 
 # a method whose name alone says what it does, on an object that is not known
@@ -206,15 +226,49 @@ _METHODS: dict[str, str] = {
     "read_text": "read",
     "read_bytes": "read",
 }
-_SAVES = frozenset("to_csv to_json to_excel to_parquet to_pickle to_feather to_hdf savefig tofile dump_stats".split())
-_SQL_CALLS = frozenset("execute executescript executemany exec_driver_sql raw execute_sql read_sql run_sql".split())
-_PURE_STR = frozenset(
-    "strip lstrip rstrip lower upper title capitalize swapcase casefold removeprefix removesuffix startswith endswith "
-    "isdigit find index count".split()
+_SAVES = frozenset(
+    [
+        "to_csv",
+        "to_json",
+        "to_excel",
+        "to_parquet",
+        "to_pickle",
+        "to_feather",
+        "to_hdf",
+        "savefig",
+        "tofile",
+        "dump_stats",
+    ]
 )
-_STOPS = frozenset("sys.exit exit quit os._exit os.abort".split())
-_EXECS = frozenset("os.execv os.execve os.execvp os.execvpe os.execl os.execle os.execlp os.execlpe".split())
-_WRAPS = frozenset("str bytes bytearray list tuple iter reversed set frozenset repr".split())
+_SQL_CALLS = frozenset(
+    ["execute", "executescript", "executemany", "exec_driver_sql", "raw", "execute_sql", "read_sql", "run_sql"]
+)
+_PURE_STR = frozenset(
+    [
+        "strip",
+        "lstrip",
+        "rstrip",
+        "lower",
+        "upper",
+        "title",
+        "capitalize",
+        "swapcase",
+        "casefold",
+        "removeprefix",
+        "removesuffix",
+        "startswith",
+        "endswith",
+        "isdigit",
+        "find",
+        "index",
+        "count",
+    ]
+)
+_STOPS = frozenset(["sys.exit", "exit", "quit", "os._exit", "os.abort"])
+_EXECS = frozenset(
+    ["os.execv", "os.execve", "os.execvp", "os.execvpe", "os.execl", "os.execle", "os.execlp", "os.execlpe"]
+)
+_WRAPS = frozenset(["str", "bytes", "bytearray", "list", "tuple", "iter", "reversed", "set", "frozenset", "repr"])
 
 # name -> (module.name): what the names of several libraries stand for
 _SAME = {
@@ -244,7 +298,7 @@ class PathText(str):
 class Function:
     """A function of the code that is read."""
 
-    __slots__ = ("active", "decorated", "name", "node", "owner", "ran", "scope")
+    __slots__ = ("active", "acts", "decorated", "name", "node", "owner", "ran", "scope")
 
     def __init__(self, name: str, node: Any, scope: Scope, owner: Kind | None = None, decorated: bool = False) -> None:
         self.name = name
@@ -253,6 +307,7 @@ class Function:
         self.owner = owner
         self.decorated = decorated
         self.active = False
+        self.acts = False
         self.ran = 0
 
 
@@ -601,10 +656,12 @@ class Reader:
         elif kind is A.Subscript:
             owner = self.ev(target.value)
             key = self.ev(target.slice)
-            if isinstance(owner, dict) and isinstance(key, str | int) and len(owner) < 5_000:
-                owner[key] = value
-            elif isinstance(owner, list) and isinstance(key, int) and -len(owner) <= key < len(owner):
-                owner[key] = value
+            if isinstance(owner, list):
+                if isinstance(key, int) and -len(owner) <= key < len(owner):
+                    owner[key] = value
+            elif isinstance(owner, dict):
+                if isinstance(key, str | int) and len(owner) < 5_000:
+                    owner[key] = value
             elif isinstance(owner, Ref) and owner.name == "os.environ" and isinstance(key, str):
                 self.record.env[key] = text(value)
 
@@ -866,7 +923,9 @@ class Reader:
                 return {"sep": "/", "linesep": "\n", "pardir": "..", "curdir": ".", "devnull": "/dev/null"}[name]
             if owner.name == "string" and name.startswith("ascii_"):
                 letters = "abcdefghijklmnopqrstuvwxyz"
-                return {"ascii_lowercase": letters, "ascii_uppercase": letters.upper()}.get(name, letters + letters.upper())
+                return {"ascii_lowercase": letters, "ascii_uppercase": letters.upper()}.get(
+                    name, letters + letters.upper()
+                )
             if owner.name in ("tempfile.TemporaryDirectory()", "tempfile.NamedTemporaryFile()") and name == "name":
                 return owner.args[0] if owner.args else NOTHING
             if owner.name == "argparse" or owner.name.startswith("argparse."):
@@ -904,7 +963,7 @@ class Reader:
         if name == "suffix":
             return "." + tail.rsplit(".", 1)[1] if "." in tail[1:] else ("\0" if "\0" in tail or "\1" in tail else "")
         if name == "parents":
-            out = []
+            out: list[PathText] = []
             here: str = path
             while "/" in here.rstrip("/") and len(out) < 40:
                 here = here.rstrip("/").rpartition("/")[0] or "/"
@@ -995,7 +1054,9 @@ class Reader:
         kind = op.__class__
         if kind is A.Add:
             if isinstance(left, str) or isinstance(right, str):
-                return concat(left, right)
+                joined = concat(left, right)
+                self.record.spend(len(joined) >> 8 if isinstance(joined, str) else 1)
+                return joined
             if isinstance(left, bytes) and isinstance(right, bytes):
                 return (left + right)[:65_536]
             if isinstance(left, list | tuple) and isinstance(right, list | tuple):
@@ -1304,8 +1365,8 @@ class Reader:
     def run(self, function: Function, args: list[Any], opts: dict[str, Any]) -> Any:
         function.ran += 1
         if function.active or function.ran > 200 or self.depth > _DEPTH - 20:
-            if not function.active:
-                self.record.understood = False
+            if not function.active and (function.acts or function.ran <= 200):
+                self.record.understood = False  # a table filled by a thousand harmless calls is still understood
             return NOTHING
         node = function.node
         scope = Scope(function.scope)
@@ -1314,6 +1375,7 @@ class Reader:
         outer, self.scope = self.scope, scope
         results, self.results = self.results, []
         function.active = True
+        found = len(self.record.acts)
         try:
             late = len(names) - len(spec.defaults)
             for place, name in enumerate(names):
@@ -1325,8 +1387,11 @@ class Reader:
                     scope.names[name] = self.ev(spec.defaults[place - late])
                 else:
                     scope.names[name] = NOTHING
-            if names and function.owner is not None and names[0] in ("self", "cls") and not isinstance(
-                scope.names[names[0]], Thing | Kind
+            if (
+                names
+                and function.owner is not None
+                and names[0] in ("self", "cls")
+                and not isinstance(scope.names[names[0]], Thing | Kind)
             ):
                 scope.names[names[0]] = Thing(function.owner)
             if spec.vararg is not None:
@@ -1346,6 +1411,7 @@ class Reader:
             return either(*self.results[:8])
         finally:
             function.active = False
+            function.acts = function.acts or len(self.record.acts) > found
             self.scope, self.results = outer, results
 
     def leftovers(self) -> None:
@@ -1418,7 +1484,7 @@ class Reader:
         return "\0" if path.startswith("~") else path
 
     def absolute(self, path: str) -> str:
-        if path.startswith("/") or path.startswith("\0"):
+        if path.startswith(("/", "\x00")):
             return path
         here = self.record.cwd or self.record.env.get("PWD", "\0")
         return here if path in ("", ".") else join(here, path)
@@ -1428,9 +1494,11 @@ class Reader:
         if not plain:
             place = next(i for i, one in enumerate(args) if isinstance(one, Alts))
             return either(
-                *(self.text_call(owner, method, [*args[:place], one, *args[place + 1 :]], opts, node)
-                  for one in args[place].values)
-            )  # fmt: skip
+                *(
+                    self.text_call(owner, method, [*args[:place], one, *args[place + 1 :]], opts, node)
+                    for one in args[place].values
+                )
+            )
         self.record.spend(len(owner) >> 8)
         if method == "format":
             for one in (*args, *opts.values()):
@@ -1520,7 +1588,7 @@ class Reader:
                 return owner[args[0]]
             return args[1] if len(args) > 1 else NOTHING
         if method == "items":
-            return [(key, value) for key, value in owner.items()]
+            return list(owner.items())
         if method == "keys":
             return list(owner)
         if method == "values":
@@ -1548,7 +1616,7 @@ class Reader:
             return special(self, func, args, opts, node)
         if name in _SPAWNS:
             return self.spawn(name, args, opts, node)
-        if name in _EXECS or name.startswith("os.spawn") or name.startswith("os.posix_spawn"):
+        if name in _EXECS or name.startswith(("os.spawn", "os.posix_spawn")):
             return self.exec(name, args, node)
         if name in _STOPS:
             return Ref("stop")
@@ -1743,7 +1811,12 @@ class Reader:
     def feed(self, argv: list[Any], fed: Any, at: Span) -> None:
         """Text on the standard input of a bare shell is a shell line."""
         line = known_text(fed)
-        if line is not None and argv and base(text(argv[0])) in SHELLS and all(text(one)[:1] == "-" for one in argv[1:]):
+        if (
+            line is not None
+            and argv
+            and base(text(argv[0])) in SHELLS
+            and all(text(one)[:1] == "-" for one in argv[1:])
+        ):
             self.record.add("shell", line, at)
 
     def communicate(self, func: Ref, fed: Any, node: Any) -> None:
@@ -2032,7 +2105,7 @@ def _compile(reader: Reader, func: Ref, args: list[Any], opts: dict[str, Any], n
 
 def _urlopen(reader: Reader, func: Ref, args: list[Any], opts: dict[str, Any], node: Any) -> Any:
     url = first(args, opts, 0, "url")
-    data = len(args) > 1 and args[1] is not None or opts.get("data") is not None
+    data = (len(args) > 1 and args[1] is not None) or opts.get("data") is not None
     method = ""
     if isinstance(url, Ref) and url.name == "urllib.request.Request()":
         method = text(url.opts.get("method", "")).upper()

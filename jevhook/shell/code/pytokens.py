@@ -126,7 +126,13 @@ def _for(reader: Reader) -> None:
 
 
 _TABLE: dict[str, Any] = {name: op for name, op in CALLS.items() if op not in ("code", "unpickle", "unmarshal")}
-for _name in ("subprocess.call", "subprocess.run", "subprocess.Popen", "subprocess.check_call", "subprocess.check_output"):
+for _name in (
+    "subprocess.call",
+    "subprocess.run",
+    "subprocess.Popen",
+    "subprocess.check_call",
+    "subprocess.check_output",
+):
     _TABLE[_name] = _spawn
 _TABLE.update(
     {
@@ -153,8 +159,26 @@ LANGUAGE = Language(
     calls=_TABLE,
     methods={"execute": _sql, "executescript": _sql, "rmtree": "tree"},
     hooks={"import": _import, "from": _from, "for": _for},
-    skips=("if", "while", "else", "elif", "try", "except", "finally", "with", "def", "class", "pass", "lambda", "global",
-           "assert", "raise", "del", "break", "continue"),  # fmt: skip
+    skips=(
+        "if",
+        "while",
+        "else",
+        "elif",
+        "try",
+        "except",
+        "finally",
+        "with",
+        "def",
+        "class",
+        "pass",
+        "lambda",
+        "global",
+        "assert",
+        "raise",
+        "del",
+        "break",
+        "continue",
+    ),
     member=(".",),
     value=_value,
     attribute=_attribute,

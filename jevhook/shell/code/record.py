@@ -17,11 +17,30 @@ if TYPE_CHECKING:
 
 DEEP = "\2"  # a star below any number of directories: becomes "\1" and recursive in an act
 _LONG = 65_536
+_BUILT = 16_384  # a text that code puts together piece by piece
 _MOST = 8  # alternatives that are kept apart
 _MANY_ACTS = 2_000
 
 SHELLS = frozenset(
-    "sh bash zsh dash ksh mksh ash fish rbash csh tcsh cmd cmd.exe powershell powershell.exe pwsh busybox".split()
+    [
+        "sh",
+        "bash",
+        "zsh",
+        "dash",
+        "ksh",
+        "mksh",
+        "ash",
+        "fish",
+        "rbash",
+        "csh",
+        "tcsh",
+        "cmd",
+        "cmd.exe",
+        "powershell",
+        "powershell.exe",
+        "pwsh",
+        "busybox",
+    ]
 )
 _PATHS = frozenset(("delete", "write", "read", "move", "chmod", "run-file"))
 
@@ -31,7 +50,7 @@ class Spent(Exception):
 
 
 class Unknown:
-    """A value that cannot be resolved.  ``origin``: "", downloaded, decoded, socket, file, stdin; ``path`` for a file."""
+    """A value that cannot be resolved.  ``origin``: "", downloaded, decoded, socket, stdin, or file (``path``)."""
 
     __slots__ = ("origin", "path")
 
@@ -125,7 +144,7 @@ def concat(left: Any, right: Any) -> Any:
         rights = right.values if isinstance(right, Alts) else [right]
         return either(*(text(a) + text(b) for a in lefts for b in rights))
     joined = text(left) + text(right)
-    return joined if len(joined) <= _LONG else joined[:_LONG] + "\0"
+    return joined if len(joined) <= _BUILT else joined[:_BUILT] + "\0"
 
 
 def known_text(value: Any) -> str | None:
@@ -176,7 +195,9 @@ def star(pattern: str) -> str:
     """A glob pattern with its active characters as sentinels: ``**/*.md`` becomes a deep star and ``.md``."""
     deep = "**" in pattern
     while "**/" in pattern:
-        pattern = pattern.replace("**/", "", 1) if "*" in pattern.split("**/", 1)[1] else pattern.replace("**/", "*/", 1)
+        pattern = (
+            pattern.replace("**/", "", 1) if "*" in pattern.split("**/", 1)[1] else pattern.replace("**/", "*/", 1)
+        )
     out: list[str] = []
     i = 0
     while i < len(pattern):
@@ -364,7 +385,9 @@ class Record:
             deep = recursive
             ready: str | list[str]
             if kind == "argv":
-                ready = [text(word).replace(DEEP, "\1") for word in one] if isinstance(one, list | tuple) else [text(one)]
+                ready = (
+                    [text(word).replace(DEEP, "\1") for word in one] if isinstance(one, list | tuple) else [text(one)]
+                )
                 self._spawned(ready)
             elif kind in _PATHS:
                 path = self.place(one)
@@ -433,11 +456,14 @@ class Record:
                 span, was, self.span = self.span, self.sure, self.span or at
                 self.nested += 1
                 self.sure = was and sure
+                understood = self.understood
                 try:
                     read_into(self, language, one)
                 finally:
                     self.nested -= 1
                     self.span, self.sure = span, was
+                    if "\0" in one:  # said already: a text with holes need not parse
+                        self.understood = understood
             elif isinstance(one, Unknown) and one.origin == "file":
                 self.add("run-file", one.path, at, sure=sure)
             else:
@@ -567,9 +593,7 @@ def perform(
                 line = concat(concat(line, " "), word)
             record.add("shell", line, at, sure=sure, cwd=options.get("cwd", ""), stdin=options.get("input"))
         else:
-            record.add(
-                "argv", [program, *rest], at, sure=sure, cwd=options.get("cwd", ""), stdin=options.get("input")
-            )
+            record.add("argv", [program, *rest], at, sure=sure, cwd=options.get("cwd", ""), stdin=options.get("input"))
         return DOWNLOADED if downloads(program) else NOTHING
     if op in ("fetch", "send", "http"):
         url = first(args, opts, 0, "url", "uri", "host")
@@ -647,17 +671,49 @@ def open_file(record: Record, path: Any, mode: Any, at: Span, sure: bool = True)
     if isinstance(path, int) and not isinstance(path, bool):
         return NOTHING
     writes = any(c in word for c in "wax+c")
-    if not writes or "r" in word:
-        if not ("w" in word):
-            record.add("read", path, at, sure=sure)
+    if (not writes or "r" in word) and "w" not in word:
+        record.add("read", path, at, sure=sure)
     if writes:
         record.add("write", path, at, sure=sure, detail=word)
     return Ref("file", (path, word))
 
 
 _SQL_HEADS = frozenset(
-    "select insert update delete drop truncate alter create grant revoke with copy vacuum flush replace merge call do "
-    "begin commit set show attach pragma reindex load exec execute rename use lock purge reset".split()
+    [
+        "select",
+        "insert",
+        "update",
+        "delete",
+        "drop",
+        "truncate",
+        "alter",
+        "create",
+        "grant",
+        "revoke",
+        "with",
+        "copy",
+        "vacuum",
+        "flush",
+        "replace",
+        "merge",
+        "call",
+        "do",
+        "begin",
+        "commit",
+        "set",
+        "show",
+        "attach",
+        "pragma",
+        "reindex",
+        "load",
+        "exec",
+        "execute",
+        "rename",
+        "use",
+        "lock",
+        "purge",
+        "reset",
+    ]
 )
 
 

@@ -49,9 +49,10 @@ def literal(lexer: Lexer) -> Token | None:
         lexer.i = lexer.size
         return Token("l", "", i, lexer.i, True, True)
     value_before = before is not None and (
-        before.kind in "vns" or (before.kind == "o" and before.value in (")", "]", "}")) or
-        (before.kind == "i" and not lexer.space)
-    )  # fmt: skip
+        before.kind in "vns"
+        or (before.kind == "o" and before.value in (")", "]", "}"))
+        or (before.kind == "i" and not lexer.space)
+    )
     if c == ":" and not value_before and source[i + 1 : i + 2] != ":":
         after = source[i + 1 : i + 2]
         if after.isalpha() or after == "_":
@@ -89,10 +90,10 @@ def literal(lexer: Lexer) -> Token | None:
         j += indented
         quote = source[j : j + 1]
         if quote in ("'", '"', "`") and quote:
-            close = source.find(quote, j + 1, j + 80)
-            if close < 0:
+            last = source.find(quote, j + 1, j + 80)
+            if last < 0:
                 return None
-            tag, end = source[j + 1 : close], close + 1
+            tag, end = source[j + 1 : last], last + 1
         else:
             end = j
             while end < lexer.size and (source[end].isalnum() or source[end] == "_"):
@@ -163,7 +164,9 @@ def _find(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> An
 
 def _join(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     flat = _plain(args)
-    return either(*(join(*[text(p).lstrip("/") if n else text(p) for n, p in enumerate(row)]) for row in variants(flat)))
+    return either(
+        *(join(*[text(p).lstrip("/") if n else text(p) for n, p in enumerate(row)]) for row in variants(flat))
+    )
 
 
 def _expand(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
@@ -359,7 +362,7 @@ def _def(reader: Reader) -> None:
         return
     from .tokens import Body
 
-    made = Body(name, params, reader.tokens, reader.i, close)
+    made = Body(name, params, reader, reader.i, close)
     reader.bodies.append(made)
     reader.vars[name] = made
     reader.methods.setdefault(name, made)
@@ -432,10 +435,29 @@ def _attribute(reader: Reader, owner: Any, name: str) -> Any:
                 return reader.record.env.get("TMPDIR") or "/tmp"
             if "*" in name or "/" in name:
                 return [star(name)]
-    if isinstance(owner, list | Alts | str) and name in ("each", "map", "each_with_index", "select", "reject", "sort",
-                                                           "uniq", "first", "to_a", "to_s", "strip", "chomp", "dup",
-                                                           "flatten", "compact", "reverse_each", "to_str", "freeze",
-                                                           "filter", "force_encoding", "to_sym"):  # fmt: skip
+    if isinstance(owner, list | Alts | str) and name in (
+        "each",
+        "map",
+        "each_with_index",
+        "select",
+        "reject",
+        "sort",
+        "uniq",
+        "first",
+        "to_a",
+        "to_s",
+        "strip",
+        "chomp",
+        "dup",
+        "flatten",
+        "compact",
+        "reverse_each",
+        "to_str",
+        "freeze",
+        "filter",
+        "force_encoding",
+        "to_sym",
+    ):
         if name == "first" and isinstance(owner, list):
             return owner[0] if owner else NOTHING
         return owner
@@ -527,16 +549,48 @@ _CALLS: dict[str, Any] = {
     "gets": lambda *_: STDIN,
     "puts": "nothing",
 }
-for _name in ("system", "exec", "spawn", "IO.popen", "Process.spawn", "Process.exec", "Open3.capture2", "Open3.capture2e",
-              "Open3.capture3", "Open3.popen3", "Open3.popen2", "Open3.popen2e", "PTY.spawn", "sh"):  # fmt: skip
+for _name in (
+    "system",
+    "exec",
+    "spawn",
+    "IO.popen",
+    "Process.spawn",
+    "Process.exec",
+    "Open3.capture2",
+    "Open3.capture2e",
+    "Open3.capture3",
+    "Open3.popen3",
+    "Open3.popen2",
+    "Open3.popen2e",
+    "PTY.spawn",
+    "sh",
+):
     _CALLS[_name] = _spawn
     _CALLS.setdefault("Kernel." + _name, _spawn)
 for _name, _op in {
-    "rm": "delete*", "rm_f": "delete*", "remove": "delete*", "safe_unlink": "delete*", "rmdir": "delete*",
-    "rm_rf": "tree*", "rm_r": "tree*", "rmtree": "tree*", "remove_dir": "tree*", "remove_entry": "tree*",
-    "remove_entry_secure": "tree*", "mv": "move", "move": "move", "cp": "copy", "cp_r": "copy", "copy": "copy",
-    "install": "copy", "ln_s": "write2", "ln_sf": "write2", "chmod": "chmod*", "chmod_R": "chmod*", "cd": "chdir",
-}.items():  # fmt: skip
+    "rm": "delete*",
+    "rm_f": "delete*",
+    "remove": "delete*",
+    "safe_unlink": "delete*",
+    "rmdir": "delete*",
+    "rm_rf": "tree*",
+    "rm_r": "tree*",
+    "rmtree": "tree*",
+    "remove_dir": "tree*",
+    "remove_entry": "tree*",
+    "remove_entry_secure": "tree*",
+    "mv": "move",
+    "move": "move",
+    "cp": "copy",
+    "cp_r": "copy",
+    "copy": "copy",
+    "install": "copy",
+    "ln_s": "write2",
+    "ln_sf": "write2",
+    "chmod": "chmod*",
+    "chmod_R": "chmod*",
+    "cd": "chdir",
+}.items():
     _CALLS["FileUtils." + _name] = _op
     if _name.startswith(("rm_", "remove_")):
         _CALLS[_name] = _op
@@ -575,9 +629,11 @@ LANGUAGE = Language(
         "*unpack": _unpack,
         "*unpack1": _pack,
         "*reverse": _m_reverse,
-        "*split": lambda reader, owner, args, opts, at: owner.split(text(args[0]) if args else None)
-        if isinstance(owner, str) and (not args or text(args[0]))
-        else NOTHING,
+        "*split": lambda reader, owner, args, opts, at: (
+            owner.split(text(args[0]) if args else None)
+            if isinstance(owner, str) and (not args or text(args[0]))
+            else NOTHING
+        ),
         "*select": _m_each,
         "*reject": _m_each,
     },
@@ -590,8 +646,33 @@ LANGUAGE = Language(
         "do": _do,
         "for": _for,
     },
-    skips=("if", "unless", "while", "until", "else", "elsif", "then", "end", "begin", "rescue", "ensure", "case", "when",
-           "and", "or", "not", "loop", "next", "break", "redo", "retry", "BEGIN", "END", "private", "return"),  # fmt: skip
+    skips=(
+        "if",
+        "unless",
+        "while",
+        "until",
+        "else",
+        "elsif",
+        "then",
+        "end",
+        "begin",
+        "rescue",
+        "ensure",
+        "case",
+        "when",
+        "and",
+        "or",
+        "not",
+        "loop",
+        "next",
+        "break",
+        "redo",
+        "retry",
+        "BEGIN",
+        "END",
+        "private",
+        "return",
+    ),
     member=(".", "&.", "::"),
     blocks=("def", "class", "module", "begin", "do", "case", "if", "unless", "while", "until", "for"),
     value=_value,

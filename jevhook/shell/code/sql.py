@@ -28,9 +28,40 @@ _MAX = 200_000
 _TEMPORARY = ("temp", "temporary")
 _WORD_MORE = frozenset("_$")
 _OBJECTS = frozenset(
-    "database table schema view index user role function procedure trigger sequence type domain extension keyspace "
-    "tablespace publication subscription server event aggregate collation policy rule owned catalog materialized foreign "
-    "external package stream warehouse".split()
+    [
+        "database",
+        "table",
+        "schema",
+        "view",
+        "index",
+        "user",
+        "role",
+        "function",
+        "procedure",
+        "trigger",
+        "sequence",
+        "type",
+        "domain",
+        "extension",
+        "keyspace",
+        "tablespace",
+        "publication",
+        "subscription",
+        "server",
+        "event",
+        "aggregate",
+        "collation",
+        "policy",
+        "rule",
+        "owned",
+        "catalog",
+        "materialized",
+        "foreign",
+        "external",
+        "package",
+        "stream",
+        "warehouse",
+    ]
 )
 
 
@@ -45,10 +76,9 @@ def tokens(text: str, mysql: bool = False) -> list[Token]:
         c = text[i]
         if c.isspace():
             i += 1
-        elif c == "-" and text.startswith("--", i) and not (mysql and not text[i + 2 : i + 3].isspace() and i + 2 < size):
-            end = text.find("\n", i)
-            i = size if end < 0 else end
-        elif c == "#" and (mysql or not out or out[-1][1] == ";" or not text[text.rfind("\n", 0, i) + 1 : i].strip()):
+        elif (
+            c == "-" and text.startswith("--", i) and not (mysql and not text[i + 2 : i + 3].isspace() and i + 2 < size)
+        ) or (c == "#" and (mysql or not out or out[-1][1] == ";" or not text[text.rfind("\n", 0, i) + 1 : i].strip())):
             end = text.find("\n", i)
             i = size if end < 0 else end
         elif c == "/" and text.startswith("/*", i):
@@ -191,7 +221,7 @@ class _Statement:
         return ".".join(out)
 
     def names(self) -> list[str]:
-        out = []
+        out: list[str] = []
         while True:
             name = self.name()
             if not name:
@@ -238,7 +268,7 @@ def _tautology(group: list[Token]) -> bool:
     if len(group) == 1:
         return group[0][0] != "s" and (low[0] == "true" or (group[0][0] == "n" and low[0].strip("0.") != ""))
     if len(group) == 3 and values[1] == "=":
-        return values[0] == values[2] and group[0][0] in "sn" and group[2][0] in "sn" or (
+        return (values[0] == values[2] and group[0][0] in "sn" and group[2][0] in "sn") or (
             low[0] == low[2] and group[0][0] == group[2][0] in ("w", "q")
         )
     if len(group) == 3 and low[1] == "is" and low[0] == "true":
@@ -286,7 +316,13 @@ def _read(text: str, mysql: bool) -> list[Act]:
             if parts:
                 _statement(_Statement(parts), temporary, acts, 0)
             parts = []
-        elif token[0] == "w" and len(token[1]) == 2 and token[1].lower() == "go" and parts and _line_alone(rest, token[2]):
+        elif (
+            token[0] == "w"
+            and len(token[1]) == 2
+            and token[1].lower() == "go"
+            and parts
+            and _line_alone(rest, token[2])
+        ):
             _statement(_Statement(parts), temporary, acts, 0)
             parts = []
         else:
@@ -422,13 +458,13 @@ def _statement(s: _Statement, temporary: set[str], acts: list[Act], depth: int) 
         acts.append(("grant", "set password"))
     elif word == "attach":
         s.skip("database")
-        name = s.string(s.i)
-        if name is not None:
-            acts.append(("write-file", name))
+        path = s.string(s.i)
+        if path is not None:
+            acts.append(("write-file", path))
     elif word == "vacuum" and "into" in s.low:
-        name = s.string(s.low.index("into") + 1)
-        if name is not None:
-            acts.append(("write-file", name))
+        path = s.string(s.low.index("into") + 1)
+        if path is not None:
+            acts.append(("write-file", path))
     elif word == "do" and depth < 3:
         body = s.string(s.i)
         if body is not None:
@@ -437,9 +473,9 @@ def _statement(s: _Statement, temporary: set[str], acts: list[Act], depth: int) 
         _execute(s, temporary, acts, depth)
     elif word == "load" and s.at("data"):
         where = s.find("infile")
-        name = s.string(where + 1) if where >= 0 else None
-        if name is not None:
-            acts.append(("read-file", name))
+        path = s.string(where + 1) if where >= 0 else None
+        if path is not None:
+            acts.append(("read-file", path))
     elif word in ("then", "else", "loop", "if") and depth < 3:
         _nested_words(s, temporary, acts, depth)
 
@@ -506,7 +542,9 @@ def _drop(s: _Statement, temporary: set[str], acts: list[Act]) -> None:
     kind = "database" if kind == "keyspace" else kind
     names = s.names()
     for name in names or ["\0"]:
-        gone = temp or name.lower() in temporary or name.startswith("#") or name.lower().startswith(("pg_temp.", "temp."))
+        gone = (
+            temp or name.lower() in temporary or name.startswith("#") or name.lower().startswith(("pg_temp.", "temp."))
+        )
         acts.append(("drop-temp" if gone else "drop", f"{kind} {name}"))
 
 
@@ -521,9 +559,8 @@ def _create(s: _Statement, temporary: set[str], acts: list[Act], depth: int) -> 
         name = s.name()
         if temp and name:
             temporary.add(name.lower())
-    elif s.at("user", "role"):
-        if "superuser" in s.low:
-            acts.append(("grant", "superuser"))
+    elif s.at("user", "role") and "superuser" in s.low:
+        acts.append(("grant", "superuser"))
 
 
 def _delete(s: _Statement, temporary: set[str], acts: list[Act]) -> None:
@@ -535,7 +572,7 @@ def _delete(s: _Statement, temporary: set[str], acts: list[Act]) -> None:
     if "limit" in s.low and where < 0:
         every = False
     else:
-        every = where < 0 and s.find("using", s.i) < 0 or (where >= 0 and _always(s, where))
+        every = (where < 0 and s.find("using", s.i) < 0) or (where >= 0 and _always(s, where))
     if name.lower() in temporary:
         return
     acts.append(("delete-all" if every else "delete", name))
@@ -618,8 +655,19 @@ def _execute(s: _Statement, temporary: set[str], acts: list[Act], depth: int) ->
 
 
 _READS = frozenset(
-    "pg_read_file pg_read_binary_file load_file lo_import readfile pg_ls_dir read_text read_blob read_csv "
-    "read_csv_auto read_parquet".split()
+    [
+        "pg_read_file",
+        "pg_read_binary_file",
+        "load_file",
+        "lo_import",
+        "readfile",
+        "pg_ls_dir",
+        "read_text",
+        "read_blob",
+        "read_csv",
+        "read_csv_auto",
+        "read_parquet",
+    ]
 )
 _WRITES = frozenset(("lo_export", "writefile", "pg_file_write"))
 
@@ -643,7 +691,25 @@ def _files(s: _Statement, acts: list[Act]) -> None:
 
 
 _REDIS_FLUSH = frozenset(("FLUSHALL", "FLUSHDB"))
-_REDIS_WRITES = frozenset("SET MSET SETEX HSET LPUSH RPUSH SADD ZADD APPEND GETSET INCR DECR EXPIRE RENAME MOVE".split())
+_REDIS_WRITES = frozenset(
+    [
+        "SET",
+        "MSET",
+        "SETEX",
+        "HSET",
+        "LPUSH",
+        "RPUSH",
+        "SADD",
+        "ZADD",
+        "APPEND",
+        "GETSET",
+        "INCR",
+        "DECR",
+        "EXPIRE",
+        "RENAME",
+        "MOVE",
+    ]
+)
 
 
 def read_redis(words: Sequence[str]) -> list[tuple[str, str]]:
@@ -752,14 +818,16 @@ def read_mongo(text: str) -> list[tuple[str, str]]:
         empty = (
             first is not None
             and first.kind == "o"
-            and (first.value == ")" or (first.value == "{" and place + 3 < len(parts) and parts[place + 3].value == "}"))
+            and (
+                first.value == ")" or (first.value == "{" and place + 3 < len(parts) and parts[place + 3].value == "}")
+            )
         )
         if name == "dropDatabase":
             acts.append(("drop", f"database {database}"))
         elif name in _MONGO:
             acts.append(("drop", f"{_MONGO[name]} {string or owner}"))
         elif name == "drop":
-            if first is not None and first.value == ")" or first is not None and first.value == "{":
+            if (first is not None and first.value == ")") or (first is not None and first.value == "{"):
                 acts.append(("drop", f"collection {owner}"))
         elif name == "dropCollection":
             acts.append(("drop", f"collection {string or chr(0)}"))

@@ -31,10 +31,47 @@ if TYPE_CHECKING:
 _DEPTH = 90  # nested expressions: five Python frames each stay under the limit
 
 _OPERATORS = (
-    "===", "!==", "**=", "...", "<=>", "||=", "&&=", "??=", "//=", "<<=", ">>=", "=>", "->", "::", "?.", "==", "!=",
-    "<=", ">=", "&&", "||", "??", "+=", "-=", "*=", "/=", ".=", "++", "--", "**", "..", "=~", "!~", "<<", ">>", ":=",
-    "|=", "&=", "|&", "&.",
-)  # fmt: skip
+    "===",
+    "!==",
+    "**=",
+    "...",
+    "<=>",
+    "||=",
+    "&&=",
+    "??=",
+    "//=",
+    "<<=",
+    ">>=",
+    "=>",
+    "->",
+    "::",
+    "?.",
+    "==",
+    "!=",
+    "<=",
+    ">=",
+    "&&",
+    "||",
+    "??",
+    "+=",
+    "-=",
+    "*=",
+    "/=",
+    ".=",
+    "++",
+    "--",
+    "**",
+    "..",
+    "=~",
+    "!~",
+    "<<",
+    ">>",
+    ":=",
+    "|=",
+    "&=",
+    "|&",
+    "&.",
+)
 _THREE = frozenset(one for one in _OPERATORS if len(one) == 3)
 _TWO = frozenset(one for one in _OPERATORS if len(one) == 2)
 _CLOSE = {"(": ")", "[": "]", "{": "}", "<": ">"}
@@ -83,17 +120,17 @@ class Language:
         *,
         line_comments: Sequence[str] = (),
         block: tuple[str, str] | None = None,
-        quotes: Mapping[str, str] = {},  # noqa: B006  never written to
+        quotes: Mapping[str, str] = {},
         command: str = "",
         sigils: str = "",
         concat: Sequence[str] = ("+",),
         lines: bool = False,
         bare: str = "",
         regex: bool = False,
-        calls: Mapping[str, Any] = {},  # noqa: B006
-        methods: Mapping[str, Any] = {},  # noqa: B006
-        same: Mapping[str, str] = {},  # noqa: B006
-        hooks: Mapping[str, Any] = {},  # noqa: B006
+        calls: Mapping[str, Any] = {},
+        methods: Mapping[str, Any] = {},
+        same: Mapping[str, str] = {},
+        hooks: Mapping[str, Any] = {},
         blocks: Sequence[str] = (),
         literal: Callable[[Lexer], Token | None] | None = None,
         skips: Sequence[str] = (),
@@ -254,9 +291,9 @@ class Lexer:
         if k == j:
             if c in "%&":
                 return False  # an operator
-            if source[k : k + 1] and source[k] in "_!@/0&,;.^\\?<>$*~" and c == "$":
-                k += 1
-            elif c == "$" and source[k : k + 1] == "#":
+            if (source[k : k + 1] and source[k] in "_!@/0&,;.^\\?<>$*~" and c == "$") or (
+                c == "$" and source[k : k + 1] == "#"
+            ):
                 k += 1
             else:
                 return False
@@ -272,12 +309,34 @@ class Lexer:
             before = self.tokens[-1]
             if before.kind in "nsvrwc" or (before.kind == "o" and before.value in (")", "]", "}")):
                 return False
-            if before.kind == "i" and before.value not in (
-                "return", "typeof", "case", "in", "of", "delete", "void", "throw", "if", "unless", "when", "and", "or",
-                "not", "split", "grep", "map", "while", "puts", "print",
-            ):  # fmt: skip
-                if not (self.language.name == "ruby" and self.space and self.text[self.i + 1 : self.i + 2] not in " ="):
-                    return False
+            if (
+                before.kind == "i"
+                and before.value
+                not in (
+                    "return",
+                    "typeof",
+                    "case",
+                    "in",
+                    "of",
+                    "delete",
+                    "void",
+                    "throw",
+                    "if",
+                    "unless",
+                    "when",
+                    "and",
+                    "or",
+                    "not",
+                    "split",
+                    "grep",
+                    "map",
+                    "while",
+                    "puts",
+                    "print",
+                )
+                and not (self.language.name == "ruby" and self.space and self.text[self.i + 1 : self.i + 2] not in " =")
+            ):
+                return False
         j, inside = self.i + 1, False
         source = self.text
         while j < self.size and source[j] != "\n":
@@ -532,14 +591,15 @@ class Lexer:
 class Body:
     """A function of the code that is read: where its body stands."""
 
-    __slots__ = ("active", "end", "name", "params", "ran", "start", "tokens")
+    __slots__ = ("active", "end", "match", "name", "params", "ran", "start", "tokens")
 
-    def __init__(self, name: str, params: list[str], tokens: list[Token], start: int, end: int) -> None:
+    def __init__(self, name: str, params: list[str], reader: Reader, start: int, end: int) -> None:
         self.name = name
         self.params = params
-        self.tokens = tokens
+        self.tokens = reader.tokens
+        self.match = reader.match
         self.start = start
-        self.end = end
+        self.end = min(end, len(reader.tokens))
         self.active = False
         self.ran = 0
 
@@ -705,7 +765,7 @@ class Reader:
     def body(self, name: str, params: list[str], opening: int) -> Body:
         """A function whose block opens at a place; the cursor moves behind it."""
         close = self.match.get(opening, len(self.tokens))
-        made = Body(name, params, self.tokens, opening + 1, close)
+        made = Body(name, params, self, opening + 1, close)
         self.bodies.append(made)
         self.i = min(close + 1, len(self.tokens))
         return made
@@ -745,7 +805,8 @@ class Reader:
         if body.active or body.ran > 60 or self.depth > _DEPTH - 25:
             return NOTHING
         saved = {name: self.vars.get(name) for name in body.params}
-        at, tokens, level, depth, result = self.i, self.tokens, self.level, self.depth, self.result
+        at, tokens, match = self.i, self.tokens, self.match
+        level, depth, result = self.level, self.depth, self.result
         body.active = True
         was = self.vars.get("@_")
         try:
@@ -753,13 +814,15 @@ class Reader:
             self.vars["@_"] = list(args)
             for place, name in enumerate(body.params):
                 self.vars[name] = args[place] if place < len(args) else NOTHING
+            self.tokens, self.match = body.tokens, body.match
             self.i, self.result = body.start, NOTHING
             self.level += 1
             self.walk(body.end)
             return self.result
         finally:
             body.active = False
-            self.i, self.tokens, self.level, self.depth, self.result = at, tokens, level, depth, result
+            self.i, self.tokens, self.match = at, tokens, match
+            self.level, self.depth, self.result = level, depth, result
             for name, old in saved.items():
                 if old is None:
                     self.vars.pop(name, None)
@@ -811,7 +874,10 @@ class Reader:
                     right = self.operand()
                     value = either(value, right) if word == "or" else right
                     continue
-                if word in ("instanceof", "in", "is", "as", "eq", "ne", "lt", "gt", "x", "not") and language.name != "awk":
+                if (
+                    word in ("instanceof", "in", "is", "as", "eq", "ne", "lt", "gt", "x", "not")
+                    and language.name != "awk"
+                ):
                     if word == "in" and language.name not in ("node", "pytokens"):
                         return value
                     self.i += 1
@@ -851,7 +917,11 @@ class Reader:
             if mark in ("||", "??", "//"):
                 self.i += 1
                 right = self.operand()
-                value = value if isinstance(value, str) and value.strip("\0") and "\0" not in value else either(value, right)
+                value = (
+                    value
+                    if isinstance(value, str) and value.strip("\0") and "\0" not in value
+                    else either(value, right)
+                )
                 if isinstance(value, Alts):
                     value = either(*[one for one in value.values if not isinstance(one, Ref)] or [NOTHING])
                 continue
@@ -897,9 +967,8 @@ class Reader:
                 if token.value not in ("(", "[", "{", "->"):
                     return NOTHING
             elif token.kind == "i" and token.value in _WORD_PREFIX:
-                if token.value != "not" or self.language.name != "awk":
-                    self.i += 1
-                    return self.operand()
+                self.i += 1
+                return self.operand()
             name = ""
             value = NOTHING
             kind = token.kind
@@ -934,8 +1003,7 @@ class Reader:
 
     def string(self, token: Token) -> Any:
         if isinstance(token.value, str):
-            value = token.value
-            return value
+            return token.value
         out: Any = ""
         for part in token.value:
             out = concat(out, part if isinstance(part, str) else self.aside(part))
@@ -999,7 +1067,7 @@ class Reader:
                 break
             place += 1
         self.record.spend((place - start) >> 3)
-        made = Body("", params, self.tokens, start, place)
+        made = Body("", params, self, start, place)
         self.bodies.append(made)
         self.i = place
         return made
@@ -1022,13 +1090,13 @@ class Reader:
                     self.i = after + 1
                     return self.arrow(params)
             self.i += 1
-            values, _ = self.list(")")
+            values, _ = self.sequence(")")
             if language.name in ("perl", "ruby") and len(values) != 1:
                 return values
             return values[-1] if values else NOTHING
         if token.value == "[":
             self.i += 1
-            values, opts = self.list("]")
+            values, opts = self.sequence("]")
             return opts if opts and not values else [*values, opts] if opts else values
         if token.value == "->":
             self.i += 1
@@ -1038,12 +1106,12 @@ class Reader:
     def braces(self) -> Any:
         """An object, hash or table."""
         self.i += 1
-        values, opts = self.list("}")
+        values, opts = self.sequence("}")
         if values and not opts and self.language.name == "lua":
             return values
         return opts
 
-    def list(self, close: str) -> tuple[list[Any], dict[str, Any]]:
+    def sequence(self, close: str) -> tuple[list[Any], dict[str, Any]]:
         """Comma-separated values and key-value pairs up to a bracket, which is stepped over."""
         values: list[Any] = []
         opts: dict[str, Any] = {}
@@ -1069,7 +1137,9 @@ class Reader:
             spread = token.kind == "o" and token.value in ("...", "*")
             value = self.expression()
             after = self.peek()
-            if after is not None and after.kind == "o" and after.value in ("=>", ":") and close != ")" or self.op("=>"):
+            if (after is not None and after.kind == "o" and after.value in ("=>", ":") and close != ")") or self.op(
+                "=>"
+            ):
                 self.i += 1
                 name = text(value)
                 opts[name] = self.expression()
@@ -1104,7 +1174,9 @@ class Reader:
             if after.value == "=>" and language in ("perl", "ruby", "php"):
                 self.i += 2
                 return str(token.value).lstrip("-")
-            if after.value == "=" and (language == "lua" and close == "}" or language == "pytokens" and close == ")"):
+            if after.value == "=" and (
+                (language == "lua" and close == "}") or (language == "pytokens" and close == ")")
+            ):
                 self.i += 2
                 return str(token.value)
         if language == "ruby" and token.kind == "o" and token.value == ":" and after.kind == "i":
@@ -1155,7 +1227,7 @@ class Reader:
                             return value
                         continue
                     if mark == ".":
-                        return value if "." in language.concat or "." not in language.member else value
+                        return value
                     self.i += 1
                     return value
                 if mark == "(" and not (language.lines and token.line):
@@ -1165,16 +1237,18 @@ class Reader:
                         return self.bare_call(value, owner, first)
                     feed, self.feed = self.feed, self.fed(value, owner)
                     self.i += 1
-                    args, opts = self.list(")")
+                    args, opts = self.sequence(")")
                     value = self.call(value, owner, args, opts, first)
                     self.feed = feed
                     owner, name = None, ""
                     continue
-                if mark == "[" and not (language.lines and token.line) and not (
-                    token.space and language.name == "ruby" and language.bare and isinstance(value, Ref)
+                if (
+                    mark == "["
+                    and not (language.lines and token.line)
+                    and not (token.space and language.name == "ruby" and language.bare and isinstance(value, Ref))
                 ):
                     self.i += 1
-                    keys, _ = self.list("]")
+                    keys, _ = self.sequence("]")
                     key = keys[0] if keys else NOTHING
                     owner = value
                     name = f"{name}[{text(key)}]"[:200]
@@ -1183,11 +1257,12 @@ class Reader:
                 if mark == "{" and language.name == "perl" and not token.space and name:
                     self.i += 1
                     after = self.peek()
-                    if after is not None and after.kind == "i" and self.peek(1) is not None and self.peek(1).value == "}":  # type: ignore[union-attr]
+                    closes = self.peek(1)
+                    if after is not None and after.kind == "i" and closes is not None and closes.value == "}":
                         key = after.value
                         self.i += 2
                     else:
-                        keys, _ = self.list("}")
+                        keys, _ = self.sequence("}")
                         key = keys[0] if keys else NOTHING
                     owner = value
                     name = f"{name}[{text(key)}]"[:200]
@@ -1201,8 +1276,13 @@ class Reader:
                 if mark == "!" and language.name == "node" and not token.space:
                     self.i += 1
                     continue
-            if token.kind == "s" and language.name in ("lua", "node") and (
-                language.name == "lua" or (tokens[self.i].value is not None and not token.space and self.template(token))
+            if (
+                token.kind == "s"
+                and language.name in ("lua", "node")
+                and (
+                    language.name == "lua"
+                    or (tokens[self.i].value is not None and not token.space and self.template(token))
+                )
             ):
                 if isinstance(value, Ref | Body) and not token.line:
                     self.i += 1
@@ -1233,7 +1313,7 @@ class Reader:
             return False
         self.i += 1
         if after is not None and after.kind == "o" and after.value == "|":
-            names = []
+            names: list[str] = []
             self.i += 1
             while self.i < close and not self.op("|") and len(names) < 12:
                 if self.tokens[self.i].kind == "i":
@@ -1396,16 +1476,20 @@ class Reader:
             return either(*(self.call(one, owner, args, {}, first) for one in func.values))
         if isinstance(func, Body):
             return self.call_body(func, args)
-        value = NOTHING
+        value: Any = NOTHING
         if isinstance(func, Ref):
             name = func.name
             entry = self.language.calls.get(name)
             last = name.rpartition(".")[2]
-            self_args = func.args
+            made_with: Any = func.args
             if entry is None and last in self.methods and not isinstance(owner, str | list):
                 self.call_body(self.methods[last], args)
             if entry is None:
-                entry = self.language.methods.get("*" + last) if isinstance(owner, str | list | dict | Alts | Unknown) else None
+                entry = (
+                    self.language.methods.get("*" + last)
+                    if isinstance(owner, str | list | dict | Alts | Unknown)
+                    else None
+                )
                 if entry is not None:
                     value = entry(self, owner, args, opts, at)
                     for one in args:
@@ -1419,9 +1503,9 @@ class Reader:
                 if isinstance(entry, str):
                     value = perform(self.record, entry, args, opts, at, sure, self.language.name)
                 else:
-                    value = entry(self, Ref(name, self_args, func.opts), args, opts, at)
-            elif name.startswith("\0") and self_args and isinstance(self_args[0], Unknown) and self_args[0].origin:
-                value = self_args[0]
+                    value = entry(self, Ref(name, made_with, func.opts), args, opts, at)
+            elif name.startswith("\0") and made_with and isinstance(made_with[0], Unknown) and made_with[0].origin:
+                value = made_with[0]
             else:
                 for one in args:
                     if isinstance(one, Ref) and one.name in ("process.env", "os.environ", "ENV", "%ENV", "$_ENV"):
@@ -1453,20 +1537,122 @@ def element(value: Any) -> Any:
 
 
 _BINARY = frozenset(
-    ("==", "===", "!=", "!==", "<", ">", "<=", ">=", "-", "*", "/", "%", "**", "|", "&", "^", "=~", "!~", "<=>", "<<",
-     ">>", "+", "..", "...", "~", ".")
-)  # fmt: skip
+    (
+        "==",
+        "===",
+        "!=",
+        "!==",
+        "<",
+        ">",
+        "<=",
+        ">=",
+        "-",
+        "*",
+        "/",
+        "%",
+        "**",
+        "|",
+        "&",
+        "^",
+        "=~",
+        "!~",
+        "<=>",
+        "<<",
+        ">>",
+        "+",
+        "..",
+        "...",
+        "~",
+        ".",
+    )
+)
 _PREFIX = frozenset(("!", "-", "+", "~", "...", "\\", "&", "*", "**", "++", "--", "@", "<", "$", "::"))
 _WORD_PREFIX = frozenset(
-    "await new typeof void delete yield not async return throw const let var my our local static public private "
-    "protected export default readonly print echo puts defined ref scalar clone final state".split()
+    [
+        "await",
+        "new",
+        "typeof",
+        "void",
+        "delete",
+        "yield",
+        "not",
+        "async",
+        "return",
+        "throw",
+        "const",
+        "let",
+        "var",
+        "my",
+        "our",
+        "local",
+        "static",
+        "public",
+        "private",
+        "protected",
+        "export",
+        "default",
+        "readonly",
+        "print",
+        "echo",
+        "puts",
+        "defined",
+        "ref",
+        "scalar",
+        "clone",
+        "final",
+        "state",
+    ]
 )
 _ASSIGN = frozenset(("=", ":=", "+=", ".=", "||=", "??=", "//=", "-=", "*=", "/=", "<<", "&&=", "|=", "**="))
 _STOP_WORDS = frozenset(
-    "if unless while until for foreach or and xor do then end else elsif elseif rescue in eq ne lt gt le ge cmp x not "
-    "instanceof as of".split()
+    [
+        "if",
+        "unless",
+        "while",
+        "until",
+        "for",
+        "foreach",
+        "or",
+        "and",
+        "xor",
+        "do",
+        "then",
+        "end",
+        "else",
+        "elsif",
+        "elseif",
+        "rescue",
+        "in",
+        "eq",
+        "ne",
+        "lt",
+        "gt",
+        "le",
+        "ge",
+        "cmp",
+        "x",
+        "not",
+        "instanceof",
+        "as",
+        "of",
+    ]
 )
-_EACH = frozenset("forEach map filter each some every find flatMap each_entry each_child foreach reduce".split())
+_EACH = frozenset(
+    [
+        "forEach",
+        "map",
+        "filter",
+        "each",
+        "some",
+        "every",
+        "find",
+        "flatMap",
+        "each_entry",
+        "each_child",
+        "foreach",
+        "reduce",
+    ]
+)
 
 
 def number(word: str) -> Any:
@@ -1521,8 +1707,10 @@ def pair(tokens: list[Token], language: Language) -> dict[int, int]:
                     blocks.append(place)
         if token.kind == "l":
             loop = False
-        fresh = token.kind == "l" or (token.kind == "o" and token.value in (";", "=", "(", "{", "|")) or (
-            token.kind == "i" and token.value in ("then", "do", "else", "begin", "ensure")
+        fresh = (
+            token.kind == "l"
+            or (token.kind == "o" and token.value in (";", "=", "(", "{", "|"))
+            or (token.kind == "i" and token.value in ("then", "do", "else", "begin", "ensure"))
         )
     return match
 

@@ -83,7 +83,8 @@ def _unknown_program(inv: Invocation) -> Flow:
         kind = "run-remote-code" if "network" in inv.taints else "run-decoded"
         inv.add(kind, Target("unknown", inv.path), sure="likely", detail="the program comes out of a substitution")
         return UNKNOWN_FLOW
-    if any(a[:1] == "-" and "r" in a.lower() and "f" in a.lower() and len(a) <= 5 for a in inv.args):
+    letters = "".join(a[1:] for a in inv.args if a[:1] == "-" and a[1:2] != "-" and len(a) <= 5).lower()
+    if ("r" in letters or "--recursive" in inv.args) and ("f" in letters or "--force" in inv.args):
         facts = ("destructive-flags",)
         for arg in inv.args:
             if arg[:1] != "-":

@@ -21,6 +21,8 @@ def rm(inv: Invocation) -> Flow:
         facts.append("interactive")
     if has(inv.args, "--help", "--version"):
         return UNKNOWN_FLOW
+    if "--no-preserve-root" in inv.args:
+        facts.append("no-preserve-root")
     for path in operands(inv.args):
         _delete(inv, path, facts)
     return NO_FLOW
@@ -174,11 +176,23 @@ def chmod(inv: Invocation) -> Flow:
         facts.append("world-writable")
     if mode in ("000", "0", "00", "0000", "a-rwx", "a=", "-rwx", "ugo-rwx"):
         facts.append("locked-out")
-    if "s" in mode.split("=")[-1].split("+")[-1] and ("+" in mode or "=" in mode) or (mode.isdigit() and len(mode) == 4 and mode[0] in "246"):
+    if _setuid(mode):
         facts.append("setuid")
     for path in words:
         inv.add("permissions", inv.target(path), facts=tuple(facts), detail=f"chmod {mode}")
     return NO_FLOW
+
+
+def _setuid(mode: str) -> bool:
+    """u+s, +s, 4755, 6755; the group bit alone is how shared directories are made."""
+    if mode.isdigit():
+        return len(mode) == 4 and mode[0] in "4567"
+    for clause in mode.split(","):
+        for op in "+=":
+            who, mark, what = clause.partition(op)
+            if mark and "s" in what and ("u" in who or "a" in who or who == ""):
+                return True
+    return False
 
 
 def _world_writable(mode: str) -> bool:
@@ -245,7 +259,7 @@ def find(inv: Invocation) -> Flow:
         roots.append(args[i])
         i += 1
     roots = roots or ["."]
-    tests = args[i:]
+    tests = _find_tests(args[i:])
     narrow = any(t in ("-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "-wholename") for t in tests)
     names = [tests[k + 1] for k, t in enumerate(tests) if t in ("-name", "-iname") and k + 1 < len(tests)]
     negated = any(t in ("!", "-not") for t in tests)
@@ -273,7 +287,7 @@ def find(inv: Invocation) -> Flow:
             for word in tests[k + 1 :]:
                 if word in (";", "\\;", "+"):
                     break
-                words.append(word)
+                words.append(word.lstrip("\5"))
             if not words:
                 continue
             for root, pattern in zip([r for r in roots for _ in (names or [STAR])], patterns, strict=False):
@@ -283,12 +297,43 @@ def find(inv: Invocation) -> Flow:
                 scope.via = (*inv.scope.via, "find -exec")
                 before = len(inv.walk.findings)
                 inv.command(filled, "", scope=scope)
-                if narrow or aged:
-                    for finding in inv.walk.findings[before:]:
-                        finding.facts = finding.facts | set(facts)
+                for finding in inv.walk.findings[before:]:
+                    finding.facts = finding.facts | (set(facts) - {"recursive"})
         elif test in ("-fprint", "-fprintf", "-fls", "-fprint0") and k + 1 < len(tests):
             inv.add("overwrite", inv.target(tests[k + 1]))
     return Flow(None, frozenset(), patterns)
+
+
+_FIND_VALUED = frozenset(
+    (
+        "-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "-wholename", "-iwholename", "-lname", "-ilname", "-type", "-xtype", "-mtime", "-mmin", "-atime", "-amin",
+        "-ctime", "-cmin", "-newer", "-anewer", "-cnewer", "-size", "-perm", "-user", "-group", "-uid", "-gid", "-inum", "-links", "-samefile", "-maxdepth", "-mindepth",
+        "-fstype", "-used", "-regextype", "-printf", "-newermt", "-newerct", "-context",
+    )
+)  # fmt: skip
+
+
+def _find_tests(args: list[str]) -> list[str]:
+    """find's expression with the values of tests marked, so that ``-inum -delete`` is no ``-delete``."""
+    out: list[str] = []
+    i = 0
+    while i < len(args):
+        out.append(args[i])
+        if args[i] in _FIND_VALUED and i + 1 < len(args):
+            value = args[i + 1]
+            out.append("\5" + value if value[:1] == "-" else value)
+            i += 1
+        elif args[i] in ("-exec", "-execdir", "-ok", "-okdir"):
+            i += 1
+            while i < len(args):
+                word = args[i]
+                end = word in (";", "\\;", "+")
+                out.append(word if end or word[:1] != "-" else "\5" + word)
+                if end:
+                    break
+                i += 1
+        i += 1
+    return out
 
 
 def fd(inv: Invocation) -> Flow:

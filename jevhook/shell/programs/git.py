@@ -21,21 +21,83 @@ _PROGRAM_ENDINGS = (".textconv", ".command", ".clean", ".smudge", ".process", ".
 _PROGRAM_VARIABLES = ("GIT_SSH_COMMAND", "GIT_SSH", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "PAGER", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "EDITOR", "VISUAL", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_PROXY_COMMAND")
 
 
+# Long options by subcommand, so that git's unambiguous prefixes (--har for --hard) are read as git reads them; a "="
+# marks one that takes the next word as its value.
+_LONG: dict[str, str] = {
+    "reset": "hard soft mixed merge keep quiet patch pathspec-from-file= recurse-submodules no-recurse-submodules unified= inter-hunk-context=",
+    "checkout": "force ours theirs patch track no-track detach orphan= merge conflict= quiet progress pathspec-from-file= overlay no-overlay recurse-submodules ignore-skip-worktree-bits guess no-guess overwrite-ignore unified= inter-hunk-context=",
+    "restore": "staged worktree source= patch quiet progress ours theirs merge conflict= ignore-unmerged overlay no-overlay pathspec-from-file= recurse-submodules unified= inter-hunk-context= no-staged no-worktree no-patch",
+    "switch": "create= force-create= detach force discard-changes merge conflict= quiet track orphan= guess recurse-submodules ignore-other-worktrees",
+    "clean": "force dry-run interactive quiet exclude=",
+    "push": "all branches mirror tags follow-tags force force-with-lease force-if-includes delete dry-run prune set-upstream porcelain quiet verbose push-option= repo= receive-pack= exec= no-verify verify signed thin atomic recurse-submodules no-force no-delete no-mirror no-prune",
+    "branch": "delete force move copy list remotes all merged no-merged contains sort= format= set-upstream-to= unset-upstream edit-description show-current verbose quiet track",
+    "tag": "delete list force annotate sign message= file= sort= contains verify",
+    "stash": "",
+    "rm": "cached force dry-run quiet ignore-unmatch pathspec-from-file= no-cached no-force no-dry-run",
+    "worktree": "force",
+    "commit": "amend no-verify message= file= all patch author= date= fixup= squash= reuse-message= reedit-message= allow-empty no-edit signoff quiet verbose",
+    "rebase": "abort continue skip quit edit-todo exec= onto= interactive autosquash autostash strategy= strategy-option= root",
+}  # fmt: skip
+_SHORT_VALUED = {"reset": "U", "checkout": "bBU", "restore": "sU", "switch": "cC", "clean": "e", "push": "o", "branch": "u", "tag": "mFu", "commit": "mFCctSu", "rebase": "xsXC", "rm": "", "worktree": ""}
+
+
+def options(command: str, args: list[str]) -> tuple[set[str], list[str], list[str]]:
+    """Options as git reads them (prefixes expanded, the last of --x/--no-x standing), operands, paths behind ``--``."""
+    known = _LONG.get(command, "").split()
+    names = {k.rstrip("="): k.endswith("=") for k in known}
+    short = _SHORT_VALUED.get(command, "")
+    flags: set[str] = set()
+    words: list[str] = []
+    behind: list[str] = []
+    i, n = 0, len(args)
+    while i < n:
+        arg = args[i]
+        i += 1
+        if arg == "--":
+            behind = args[i:]
+            break
+        if arg[:2] == "--":
+            name, mark, value = arg[2:].partition("=")
+            if name not in names and name:
+                fits = [k for k in names if k.startswith(name)]
+                name = min(fits, key=len) if fits else name
+            if name.startswith("no-") and name[3:] in names:
+                flags.discard("--" + name[3:])
+            flags.add("--" + name)
+            if mark:
+                flags.add(f"--{name}={value}")
+            elif names.get(name) and i < n:
+                flags.add(f"--{name}={args[i]}")
+                i += 1
+        elif arg[:1] == "-" and len(arg) > 1:
+            for k, c in enumerate(arg[1:], 1):
+                flags.add("-" + c)
+                if c in short:
+                    if k == len(arg) - 1:
+                        if i < n:
+                            i += 1
+                    break
+        else:
+            words.append(arg)
+    return flags, words, behind
+
+
 def git(inv: Invocation) -> Flow:
     args = list(inv.args)
     scope = inv.scope
+    settings = _environment_settings(inv)
     for name in _PROGRAM_VARIABLES:
-        value = inv.env.get(name) or ""
-        if value and value not in ("cat", "true", ":", "less", "vim", "vi", "nano", "code --wait", "echo", "false"):
-            inv.code(value, f"git {name}")
+        value = inv.env.get(name) or scope.env.get(name) or ""
+        if value:
+            _starts(inv, value, f"git {name}")
     while args and args[0][:1] == "-":
         flag = args.pop(0)
         if flag == "-C" and args:
             scope = _moved(inv, scope, args.pop(0))
         elif flag == "-c" and args:
-            _setting(inv, args.pop(0))
+            settings.append(args.pop(0))
         elif flag.startswith("-c") and "=" in flag and flag[2:3] != "-" and not flag.startswith("--"):
-            _setting(inv, flag[2:])
+            settings.append(flag[2:])
         elif flag in ("--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env") and args:
             value = args.pop(0)
             if flag == "--work-tree":
@@ -44,9 +106,15 @@ def git(inv: Invocation) -> Flow:
             scope = _moved(inv, scope, flag[12:])
         elif flag in ("--help", "--version", "-h", "-v"):
             return UNKNOWN_FLOW
+    for text in settings:
+        _setting(inv, text)
     if not args:
         return UNKNOWN_FLOW
     command, rest = args[0], args[1:]
+    for text in settings:
+        key, _, value = text.partition("=")
+        if key.lower() == f"alias.{command.lower()}" and value[:1] != "!" and command not in _COMMANDS:
+            return inv.command(["git", *value.split(), *rest], "git -c alias")
     state = inv.walk.world.git(scope.cwd) if scope.cwd[:1] == "/" and ANY not in scope.cwd else None
     if command not in _COMMANDS and state is not None:
         alias = state.aliases().get(command)
@@ -66,6 +134,41 @@ def git(inv: Invocation) -> Flow:
     return flow if flow is not None else UNKNOWN_FLOW
 
 
+def _environment_settings(inv: Invocation) -> list[str]:
+    """GIT_CONFIG_COUNT / _KEY_n / _VALUE_n and GIT_CONFIG_PARAMETERS: settings given by the environment."""
+    values = {**inv.scope.env, **inv.env}
+    found: list[str] = []
+    count = values.get("GIT_CONFIG_COUNT", "")
+    if count.isdigit():
+        for i in range(min(int(count), 20)):
+            found.append(f"{values.get(f'GIT_CONFIG_KEY_{i}', '')}={values.get(f'GIT_CONFIG_VALUE_{i}', '')}")
+    for text in values.get("GIT_CONFIG_PARAMETERS", "").split("' '"):
+        text = text.strip("' ").replace("'='", "=")
+        if "=" in text:
+            found.append(text)
+    return found
+
+
+_PLAIN_PROGRAMS = frozenset(
+    ("cat", "true", ":", "less", "vim", "vi", "nano", "code", "echo", "false", "ssh", "emacs", "subl", "delta", "diff-so-fancy", "difft", "gpg", "gpg2",
+     "store", "cache", "osxkeychain", "manager", "manager-core", "libsecret", "most", "bat", "nvim", "kdiff3", "meld", "opendiff", "vimdiff", "p4merge", "never", "auto", "git-lfs", "git", "gh", "op-ssh-sign", "watchman", "rs-git-fsmonitor")
+)  # fmt: skip
+
+
+def _starts(inv: Invocation, value: str, via: str) -> None:
+    """A program that git is told to start: well-known ones are quiet, others are read, unseen ones are said."""
+    text = value.strip().lstrip("!").strip()
+    first = text.split(" ", 1)[0].strip("'\"")
+    if text in ("", "true", "false", "0", "1"):
+        return
+    before = len(inv.walk.findings)
+    inv.code(text, via)
+    name = first[first.rfind("/") + 1 :]
+    spoke = any(f.effect not in ("run", "weaken") for f in inv.walk.findings[before:])
+    if not spoke and name not in _PLAIN_PROGRAMS and "/" in first and not first.startswith(("/usr/", "/opt/", "/bin/", "~/.config/")):
+        inv.add("run-unknown", inv.target(first), facts=("preload",), sure="likely", detail=f"{via} {first}")
+
+
 def _moved(inv: Invocation, scope: Scope, where: str) -> Scope:
     from ..paths import absolute
 
@@ -77,12 +180,11 @@ def _moved(inv: Invocation, scope: Scope, where: str) -> Scope:
 def _setting(inv: Invocation, text: str) -> None:
     key, _, value = text.partition("=")
     low = key.lower()
-    if low.startswith("alias.") and value[:1] == "!":
-        inv.code(value[1:], "git -c alias")
+    if low.startswith("alias."):
+        if value[:1] == "!":
+            inv.code(value[1:], "git -c alias")
     elif low in _PROGRAM_KEYS or low.endswith(_PROGRAM_ENDINGS):
-        harmless = value in ("", "cat", "true", "false", "less", "vim", "vi", "nano", ":", "store", "cache", "osxkeychain", "manager", "delta", "echo", "never", "less -FRX", "code --wait")
-        if not harmless:
-            inv.code(value.lstrip("!"), f"git {key}")
+        _starts(inv, value, f"git {key}")
     elif low == "core.hookspath":
         inv.add("persist", inv.target(value), facts=("hooks-path",), detail=f"{key}={value}", sure="likely")
     elif low in ("http.sslverify",) and value.lower() in ("false", "0", "no"):
@@ -96,12 +198,12 @@ def _add_work(inv: Invocation, what: str, facts: tuple[str, ...] = (), target: T
 
 
 def _reset(inv: Invocation, args: list[str]) -> None:
-    if has(args, "--hard"):
-        revs = [a for a in operands(args) if a]
-        back = bool(revs) and not _is_head(revs[0])
+    flags, words, behind = options("reset", args)
+    if "--hard" in flags:
+        back = bool(words) and not _is_head(words[0])
         _add_work(inv, "reset --hard", ("hard", "moves-branch") if back else ("hard",))
-    elif has(args, "--merge", "--keep"):
-        _add_work(inv, "reset --merge", ("soft",))
+    elif "--merge" in flags:
+        _add_work(inv, "reset --merge", ("forced",))
 
 
 def _is_head(rev: str) -> bool:
@@ -109,30 +211,28 @@ def _is_head(rev: str) -> bool:
 
 
 def _checkout(inv: Invocation, args: list[str]) -> None:
-    if has(args, "-b", "-B", "--orphan", "--detach", "-d", "-t", "--track") and "--" not in args:
-        if has(args, "-B"):
+    flags, words, behind = options("checkout", args)
+    force = bool(flags & {"-f", "--force"})
+    if flags & {"-b", "-B", "--orphan"}:
+        if "-B" in flags:
             _add_work(inv, "checkout -B", ("soft", "moves-branch"))
-        if has(args, "-f", "--force"):
+        if force:
             _add_work(inv, "checkout -f", ("forced",))
         return
-    if has(args, "-p", "--patch"):
+    if flags & {"-p", "--patch"}:
         return
-    paths: list[str] = []
-    if "--" in args:
-        at = args.index("--")
-        paths = args[at + 1 :]
-    else:
-        words = operands(args, "--conflict", "--pathspec-from-file")
-        if words[:1] == ["."] or (len(words) == 1 and _looks_like_path(inv, words[0])):
-            paths = words
-        elif len(words) >= 2:
+    paths = list(behind)
+    if not behind:
+        if (len(words) == 1 and _looks_like_path(inv, words[0])) or any(f.startswith("--pathspec-from-file") for f in flags):
+            paths = words or [ANY]
+        elif len(words) >= 2 and not flags & {"--recurse-submodules", "--detach", "-d"}:
             paths = words[1:]  # git checkout REV PATH
-    if has(args, "--pathspec-from-file"):
-        paths = paths or [ANY]
+        elif len(words) >= 3:
+            paths = words[2:]
     if paths:
         for path in paths[:16]:
             _discard_path(inv, path, "checkout --")
-    elif has(args, "-f", "--force"):
+    elif force:
         _add_work(inv, "checkout -f", ("forced",))
 
 
@@ -156,30 +256,38 @@ def _discard_path(inv: Invocation, path: str, what: str) -> None:
 
 
 def _restore(inv: Invocation, args: list[str]) -> None:
-    staged = has(args, "--staged", "-S")
-    worktree = has(args, "--worktree", "-W")
-    if has(args, "-p", "--patch") or (staged and not worktree):
+    flags, words, behind = options("restore", args)
+    if "-h" in flags or flags & {"--help", "--version"}:
         return
-    for path in operands(args, "-s", "--source", "--conflict", "--pathspec-from-file")[:16] or [ANY]:
+    staged = bool(flags & {"--staged", "-S"}) and "--no-staged" not in flags
+    worktree = bool(flags & {"--worktree", "-W"}) and "--no-worktree" not in flags
+    if staged and not worktree:
+        return
+    paths = words + behind
+    if not paths and any(f.startswith("--pathspec-from-file=") for f in flags):
+        paths = [ANY]
+    for path in paths[:16]:
         _discard_path(inv, path, "restore")
 
 
 def _switch(inv: Invocation, args: list[str]) -> None:
-    if has(args, "-f", "--force", "--discard-changes"):
+    flags, words, behind = options("switch", args)
+    if flags & {"-f", "--force", "--discard-changes"}:
         _add_work(inv, "switch --discard-changes", ("forced",))
-    elif has(args, "-C", "--force-create"):
+    elif flags & {"-C", "--force-create"}:
         _add_work(inv, "switch -C", ("soft", "moves-branch"))
 
 
 def _clean(inv: Invocation, args: list[str]) -> None:
-    if has(args, "-n", "--dry-run", "-i", "--interactive") or not has(args, "-f", "--force"):
+    flags, words, behind = options("clean", args)
+    if flags & {"-n", "--dry-run", "-i", "--interactive"} or not flags & {"-f", "--force"}:
         return
     facts = ["untracked"]
-    if has(args, "-d"):
+    if "-d" in flags:
         facts.append("recursive")
-    if has(args, "-x", "-X"):
-        facts.append("ignored-too" if has(args, "-x") else "ignored-only")
-    paths = operands(args, "-e", "--exclude")
+    if flags & {"-x", "-X"}:
+        facts.append("ignored-too" if "-x" in flags else "ignored-only")
+    paths = words + behind
     if not paths:
         _add_work(inv, "clean", (*facts, "all"))
     for path in paths:
@@ -197,26 +305,29 @@ def _stash(inv: Invocation, args: list[str]) -> None:
 
 
 def _branch(inv: Invocation, args: list[str]) -> None:
-    force = has(args, "-D") or (has(args, "-d", "--delete") and has(args, "-f", "--force"))
-    if has(args, "-d", "-D", "--delete"):
-        for name in operands(args)[:8]:
+    flags, words, behind = options("branch", args)
+    deleting = bool(flags & {"-d", "-D", "--delete"})
+    force = "-D" in flags or bool(flags & {"-f", "--force"})
+    if deleting:
+        for name in (words + behind)[:8]:
             roles = ("production",) if name in DEFAULT_BRANCHES[:2] else ()
-            inv.add("delete-ref", Target("none", name, roles), facts=("branch", *(("force",) if force else ()), *(("remote-ref",) if has(args, "-r", "--remotes") else ())))
-    elif has(args, "-f", "--force", "-M", "-C"):
-        names = operands(args)
-        inv.add("delete-ref", Target("none", names[0] if names else ""), facts=("branch", "moved"))
+            inv.add("delete-ref", Target("none", name, roles), facts=("branch", *(("force",) if force else ()), *(("remote-ref",) if flags & {"-r", "--remotes"} else ())))
+    elif force and words or flags & {"-M", "-C"}:
+        inv.add("delete-ref", Target("none", words[0] if words else ""), facts=("branch", "moved"))
 
 
 def _tag(inv: Invocation, args: list[str]) -> None:
-    if has(args, "-d", "--delete"):
-        for name in operands(args)[:8]:
+    flags, words, behind = options("tag", args)
+    if flags & {"-d", "--delete"}:
+        for name in (words + behind)[:8]:
             inv.add("delete-ref", Target("none", name), facts=("tag",))
 
 
 def _push(inv: Invocation, args: list[str]) -> None:
-    if has(args, "-n", "--dry-run"):
+    flags, words, behind = options("push", args)
+    words = words + behind
+    if flags & {"-n", "--dry-run"}:
         return
-    words = operands(args, "-o", "--push-option", "--repo", "--receive-pack", "--exec")
     program = value_of(args, "--receive-pack", "--exec")
     if program and program != "git-receive-pack":
         inv.code(program, "git push --receive-pack")
@@ -234,8 +345,8 @@ def _push(inv: Invocation, args: list[str]) -> None:
             send(inv, remote, facts=("git-push",), roles=("foreign",))
     elif remotes and remote not in remotes and not is_url and ANY not in remote:
         roles = ()
-    lease = any(a.startswith(("--force-with-lease", "--force-if-includes")) for a in args)
-    force = has(args, "-f", "--force")
+    lease = bool(flags & {"--force-with-lease", "--force-if-includes"})
+    force = bool(flags & {"-f", "--force"})
     facts: list[str] = ["foreign"] if roles else []
     branch = state.branch() if state is not None else ""
     default = state.default_branch() if state is not None else ""
@@ -245,14 +356,14 @@ def _push(inv: Invocation, args: list[str]) -> None:
     aimed = named or ([branch] if branch else [])
     hits_default = any(n == default or n in DEFAULT_BRANCHES or n.startswith("release/") for n in aimed if n)
     where = Target("remote", f"{remote} {' '.join(specs)}".strip(), ("production",) if hits_default else ())
-    if has(args, "--mirror", "--prune"):
+    if flags & {"--mirror", "--prune"}:
         inv.add("force-push", where, facts=(*facts, "mirror"))
     elif force or any(s[:1] == "+" for s in specs):
         unknown = not aimed or any(ANY in n for n in aimed)
-        inv.add("force-push", where, facts=(*facts, "force", *(("unknown-branch",) if unknown else ()), *(("all",) if has(args, "--all", "--branches") else ())))
+        inv.add("force-push", where, facts=(*facts, "force", *(("unknown-branch",) if unknown else ()), *(("all",) if flags & {"--all", "--branches"} else ())))
     elif lease:
         inv.add("force-push", where, facts=(*facts, "lease"))
-    deleting = has(args, "-d", "--delete")
+    deleting = bool(flags & {"-d", "--delete"})
     if deleting or any(s[:1] == ":" and len(s) > 1 for s in specs):
         for spec in specs:
             if deleting or spec[:1] == ":":
@@ -272,7 +383,7 @@ def _history(inv: Invocation, args: list[str]) -> None:
 def _rebase(inv: Invocation, args: list[str]) -> None:
     for code in values_of(args, "-x", "--exec"):
         inv.code(code, "git rebase --exec")
-    if has(args, "--abort", "--continue", "--skip", "--quit", "--edit-todo"):
+    if options("rebase", args)[0] & {"--abort", "--continue", "--skip", "--quit", "--edit-todo"}:
         return
     inv.add("rewrite-history", inv.target("."), facts=("local", "rebase"), detail="git rebase")
 
@@ -307,9 +418,9 @@ def _update_ref(inv: Invocation, args: list[str]) -> None:
 
 
 def _worktree(inv: Invocation, args: list[str]) -> None:
-    words = operands(args)
+    flags, words, _ = options("worktree", args)
     if words[:1] == ["remove"]:
-        forced = has(args, "-f", "--force")
+        forced = bool(flags & {"-f", "--force"})
         for path in words[1:]:
             inv.add("discard", inv.target(path), facts=("worktree", *(("forced",) if forced else ())), detail="git worktree remove")
 
@@ -327,11 +438,16 @@ def _submodule(inv: Invocation, args: list[str]) -> None:
 
 
 def _rm(inv: Invocation, args: list[str]) -> None:
-    if has(args, "--cached", "-n", "--dry-run"):
+    flags, words, behind = options("rm", args)
+    if flags & {"--cached", "-n", "--dry-run"}:
         return
-    facts = [*(("recursive",) if has(args, "-r") else ()), *(("force",) if has(args, "-f", "--force") else ()), "git-rm"]
-    for path in operands(args):
-        inv.add("delete", inv.target(path), facts=tuple(facts))
+    force = bool(flags & {"-f", "--force"})
+    facts = [*(("recursive",) if "-r" in flags else ()), *(("force",) if force else ()), "git-rm"]
+    for path in words + behind:
+        target = inv.target(path)
+        inv.add("delete", target, facts=tuple(facts))
+        if force and not flags & {"--ignore-unmatch"}:
+            _discard_path(inv, path, "rm -f")
 
 
 def _bisect(inv: Invocation, args: list[str]) -> None:
@@ -348,7 +464,8 @@ def _config(inv: Invocation, args: list[str]) -> None:
         low = key.lower()
         wide = has(args, "--global", "--system")
         if low in _PROGRAM_KEYS or low.endswith(_PROGRAM_ENDINGS) or low == "core.hookspath" or (low.startswith("alias.") and value[:1] == "!"):
-            plain = value in ("", "cat", "true", "less", "vim", "vi", "nano", "code --wait", "store", "cache", "osxkeychain", "manager", "delta", "emacs", "subl -n -w")
+            first = value.lstrip("!").split(" ", 1)[0]
+            plain = not value or first[first.rfind("/") + 1 :] in _PLAIN_PROGRAMS
             local_hooks = low == "core.hookspath" and value in (".githooks", ".husky", ".husky/_", "hooks", ".hooks")
             if not plain and not local_hooks:
                 inv.add("persist", inv.target("~/.gitconfig" if wide else ".git/config"), facts=("git-program",), detail=f"git config {key}")

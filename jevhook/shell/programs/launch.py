@@ -249,17 +249,29 @@ def _split(text: str) -> list[str]:
     return out + ["".join(str(p[1]) if p[0] in "tq" else ANY for p in word) for word in first.words]
 
 
+_XARGS_VALUED = ("-I", "-n", "-P", "-L", "-s", "-d", "-E", "-a", "-J", "-R", "-S", "--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-lines", "--max-chars", "--process-slot-var", "--eof")
+
+
 def xargs(inv: Invocation) -> Flow:
-    valued = ["-I", "-i", "-n", "-P", "-L", "-s", "-d", "-E", "-a", "-l", "--max-args", "--max-procs", "--delimiter", "--arg-file", "--replace", "-J", "-R", "-S", "--max-lines", "--max-chars"]
-    words = _command_words(inv.args, [v for v in valued if v not in ("-i", "-l", "--replace")])
-    mark = value_of(inv.args, "-I", "-J", "--replace") or ("{}" if has(inv.args, "-i", "--replace") else "")
+    words = _command_words(inv.args, list(_XARGS_VALUED))
+    own = inv.args[: len(inv.args) - len(words)]
+    mark = ""
+    for k, arg in enumerate(own):
+        if arg in ("-I", "-J") and k + 1 < len(own):
+            mark = own[k + 1]
+        elif arg in ("-i", "--replace"):
+            mark = "{}"
+        elif arg.startswith(("-I", "-J", "-i")) and len(arg) > 2 and arg[1:2] != "-":
+            mark = arg[2:]
+        elif arg.startswith("--replace="):
+            mark = arg[10:]
     flow = inv.stdin
-    source = value_of(inv.args, "-a", "--arg-file")
+    whole_lines = bool(mark) or has(own, "-d", "--delimiter", "-0", "--null", "-L", "-l")
     names: list[str]
-    if source:
+    if value_of(own, "-a", "--arg-file"):
         names = [ANY]
     elif flow is not None and flow.text is not None and ANY not in flow.text:
-        names = flow.text.split()[:64]
+        names = [n for n in (flow.text.split("\n") if whole_lines else flow.text.split()) if n][:64]
     elif flow is not None and flow.names:
         names = [n if n != STAR else "./" + STAR for n in flow.names]
     else:
@@ -267,21 +279,22 @@ def xargs(inv: Invocation) -> Flow:
     if not words:
         return flow or UNKNOWN_FLOW
     facts = {"xargs"}
-    if not has(inv.args, "-0", "--null", "-d", "--delimiter") and flow is not None and flow.names and mark == "":
+    if not has(own, "-0", "--null", "-d", "--delimiter") and flow is not None and flow.names and not mark:
         facts.add("splits-names")
     if mark:
-        calls = [[w.replace(mark, name) for w in words] for name in names]
+        calls = [[w.replace(mark, name) for w in words] for name in names[:16]]
+        if not any(mark in w for w in words):
+            calls = [[*words, *names]]  # the mark is never used: what was meant is judged
     else:
         calls = [[*words, *names]]
     before = len(inv.walk.findings)
     taints = inv.taints
     if flow is not None:
         inv.taints = inv.taints | flow.taints
-    first = calls[0][0]
-    shell_reader = first.rsplit("/", 1)[-1] in ("sh", "bash", "zsh", "dash", "ksh")
-    for words in calls[:16]:
-        inv.walk.launch(inv, words, "xargs", None if not shell_reader else None, None)
-    inv.taints = taints
+    saved, inv.stdin = inv.stdin, None
+    for call in calls:
+        inv.walk.launch(inv, call, "xargs", None, None)
+    inv.taints, inv.stdin = taints, saved
     for finding in inv.walk.findings[before:]:
         finding.facts = finding.facts | facts
     return UNKNOWN_FLOW
@@ -292,21 +305,29 @@ def parallel(inv: Invocation) -> Flow:
     at = next((i for i, a in enumerate(args) if a in (":::", ":::+", "::::")), -1)
     head = args if at < 0 else args[:at]
     values = [a for a in args[at + 1 :] if a[:3] != ":::"] if at >= 0 and args[at] != "::::" else [ANY]
-    words = _command_words(head, ["-j", "-n", "-N", "-I", "--jobs", "-a", "--colsep", "--joblog", "--tmpdir", "-S", "--sshlogin", "--timeout", "--delay", "--retries", "-L", "-X", "-m"])
+    words = _command_words(head, ["-j", "-n", "-N", "-I", "--jobs", "-a", "--colsep", "--joblog", "--tmpdir", "-S", "--sshlogin", "--timeout", "--delay", "--retries", "-L", "-X", "-m", "--results", "--tagstring", "--max-args", "--load", "--memfree", "--halt", "-P", "--wd", "--workdir"])
     if at < 0 and inv.stdin is not None:
         values = inv.stdin.names or (inv.stdin.text.split("\n") if inv.stdin.text else [ANY])
+    values = [v for v in values if v][:16] or [ANY]
     if not words:
-        for value in values[:16]:
+        for value in values:
             inv.code(value, "parallel")
         return UNKNOWN_FLOW
-    text = " ".join(words) if len(words) > 1 else words[0]
-    for value in [v for v in values if v][:16] or [ANY]:
-        filled = text
-        for mark in ("{}", "{1}", "{.}", "{/}", "{//}"):
-            filled = filled.replace(mark, value)
-        if filled == text:
-            filled = text + " " + value
-        inv.code(filled, "parallel")
+    marks = ("{}", "{1}", "{.}", "{/}", "{//}")
+    used = any(m in w for w in words for m in marks)
+    for value in values:
+        filled = []
+        for word in words:
+            for m in marks:
+                word = word.replace(m, value)
+            filled.append(word)
+        if not used:
+            filled.append(value)
+        # parallel joins its words into one shell line; both readings are judged
+        if len(words) == 1 or (used and len(filled) == 1):
+            inv.code(" ".join(filled), "parallel")
+        else:
+            inv.command(filled, "parallel", NO_FLOW)
     return UNKNOWN_FLOW
 
 
