@@ -220,9 +220,11 @@ class _Reader:
             if word == "!" or word == "time":
                 self.i += len(word)
                 self.blanks()
-                if word == "time" and s.startswith("-p", self.i) and s[self.i + 2 : self.i + 3] in (" ", "\t"):
-                    self.i += 2
-                    self.blanks()
+                if word == "time":
+                    for option in ("-p", "--"):
+                        if s.startswith(option, self.i) and s[self.i + 2 : self.i + 3] in (" ", "\t"):
+                            self.i += 2
+                            self.blanks()
                 if self.i >= self.n or s[self.i] in "\n;&|)":
                     return Command(start, self.i, [], [], [])
             else:

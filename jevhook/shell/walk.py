@@ -474,7 +474,7 @@ class Walk:
             return UNKNOWN_FLOW
         inner = scope or inv.scope
         if scope is None and via:
-            inner = inv.scope.copy() if via not in ("command", "builtin", "exec") else inv.scope
+            inner = inv.scope.copy() if via not in ("command", "builtin", "exec", "time") else inv.scope
         if via:
             inner.via = (*inv.scope.via, via)
         new = Invocation(self, inner, words, inv.start, inv.end, stdin, inv.depth + 1)
@@ -622,6 +622,8 @@ class Walk:
                 name = f"/dev/fd/{len(self.scripts) + 10}"
                 self.scripts[name] = flow.text
                 return [name], flow.taints
+            if "shell-setup" in flow.taints and not flow.taints & {"network", "decoded"}:
+                return ["/dev/null"], flow.taints  # source <(tool completion bash)
             return ["/dev/fd/\4"], flow.taints | {"process"}
         if kind == "a":
             for inner in part[1]:
@@ -816,7 +818,10 @@ def _alias(walk: Walk, inv: Invocation) -> Flow:
 
 def _eval(walk: Walk, inv: Invocation) -> Flow:
     walk.readers.code_taints(inv, inv.taints)
-    return walk.nested(inv, " ".join(inv.args), "eval", inv.scope, inv.stdin)
+    text = " ".join(inv.args)
+    if "shell-setup" in inv.taints and not inv.taints & {"network", "decoded"} and text.strip(ANY + " ") == "":
+        return NO_FLOW  # eval "$(tool init)": the tool's own set-up
+    return walk.nested(inv, text, "eval", inv.scope, inv.stdin)
 
 
 def _read(walk: Walk, inv: Invocation) -> Flow:

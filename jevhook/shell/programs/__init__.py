@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Reader = Callable[[Invocation], Flow | None]
 
-MODULES = ("readers", "files", "git", "launch", "interpreters", "network", "system", "databases", "tools")
+MODULES = ("readers", "files", "git", "launch", "interpreters", "network", "system", "databases", "tools", "cloud")
 
 _table: dict[str, Reader] = {}
 
@@ -52,40 +52,51 @@ def judge(inv: Invocation) -> Flow:
     if inv.env:
         exported(inv)
     if reader is not None:
-        flow = reader(inv)
+        try:
+            flow = reader(inv)
+        except Exception as wrong:  # one reader's defect must not hide what the rest of the line does
+            inv.walk.unanalysed(f"{name}: {type(wrong).__name__} while reading it", inv.start, inv.end, ("failed",))
+            flow = None
         if flow is not None:
             return flow
     elif "/" in inv.path or inv.path.endswith((".sh", ".py", ".bash")):
         from .interpreters import run_path
 
         return run_path(inv)
-    return Flow(None, inv.taints | (inv.stdin.taints if inv.stdin is not None else frozenset()))
+    taints = inv.taints | (inv.stdin.taints if inv.stdin is not None else frozenset())
+    return Flow(None, taints | _SETUP if name in _SETUP_PROGRAMS or any(w in _SETUP_WORDS for w in positional[:2]) else taints)
+
+
+# Programs and subcommands that print shell code meant for eval and source: a tool's own set-up.
+_SETUP = frozenset(("shell-setup",))
+_SETUP_PROGRAMS = frozenset(("ssh-agent", "dircolors", "lesspipe", "lesspipe.sh", "starship", "zoxide", "fnm", "thefuck", "register-python-argcomplete", "keychain", "luarocks", "opam", "hcloud"))
+_SETUP_WORDS = frozenset(("init", "env", "shellenv", "hook", "activate", "completion", "completions", "docker-env", "show-env", "podman-env", "shell-init", "shell-hook", "gen-completions"))
+
+
+_VERSIONED = ("python", "pypy", "pip", "ruby", "perl", "php", "lua", "node", "bash", "zsh", "ksh", "make")
 
 
 def _family(name: str) -> Reader | None:
-    """Names with a version or a variant behind them: python3.11, mkfs.ext4, gcc-12."""
+    """Names with a version or a variant behind them (python3.11, mkfs.ext4) or in another case (GIT on macOS)."""
     known = _table
-    stem = name.rstrip("0123456789.")
-    if stem != name and stem.rstrip("-") in known:
-        return known[stem.rstrip("-")]
-    if name.startswith("mkfs."):
+    stem = name.rstrip("0123456789.-")
+    if stem in _VERSIONED:
+        return known.get(stem)
+    if name.startswith(("mkfs.", "newfs_")):
         return known.get("mkfs")
-    low = name.lower()
-    if low != name and low in known:
-        return known[low]
     return None
 
 
 def _unknown_program(inv: Invocation) -> Flow:
     """The program itself is not known: with arguments that would destroy, that is a finding of its own."""
-    facts: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ("program",)
     if inv.taints & {"network", "decoded"}:
         kind = "run-remote-code" if "network" in inv.taints else "run-decoded"
         inv.add(kind, Target("unknown", inv.path), sure="likely", detail="the program comes out of a substitution")
         return UNKNOWN_FLOW
     letters = "".join(a[1:] for a in inv.args if a[:1] == "-" and a[1:2] != "-" and len(a) <= 5).lower()
     if ("r" in letters or "--recursive" in inv.args) and ("f" in letters or "--force" in inv.args):
-        facts = ("destructive-flags",)
+        facts = ("program", "destructive-flags")
         for arg in inv.args:
             if arg[:1] != "-":
                 inv.add("delete", inv.target(arg), sure="unknown", facts=("recursive", "force", "unknown-program"))

@@ -122,7 +122,7 @@ def git(inv: Invocation) -> Flow:
             if alias[:1] == "!":
                 return inv.code(alias[1:].strip('"') + " " + " ".join(rest), "git alias")
             return inv.command(["git", *alias.split(), *rest], "git alias")
-    if "--help" in rest or rest == ["-h"]:
+    if rest[:1] == ["--help"] or rest == ["-h"]:
         return UNKNOWN_FLOW
     reader = _COMMANDS.get(command)
     saved = inv.scope
@@ -225,10 +225,8 @@ def _checkout(inv: Invocation, args: list[str]) -> None:
     if not behind:
         if (len(words) == 1 and _looks_like_path(inv, words[0])) or any(f.startswith("--pathspec-from-file") for f in flags):
             paths = words or [ANY]
-        elif len(words) >= 2 and not flags & {"--recurse-submodules", "--detach", "-d"}:
+        elif len(words) >= 2:
             paths = words[1:]  # git checkout REV PATH
-        elif len(words) >= 3:
-            paths = words[2:]
     if paths:
         for path in paths[:16]:
             _discard_path(inv, path, "checkout --")
@@ -257,7 +255,7 @@ def _discard_path(inv: Invocation, path: str, what: str) -> None:
 
 def _restore(inv: Invocation, args: list[str]) -> None:
     flags, words, behind = options("restore", args)
-    if "-h" in flags or flags & {"--help", "--version"}:
+    if "-h" in flags or flags & {"--help", "--version"} and "--help" not in behind:
         return
     staged = bool(flags & {"--staged", "-S"}) and "--no-staged" not in flags
     worktree = bool(flags & {"--worktree", "-W"}) and "--no-worktree" not in flags

@@ -153,24 +153,25 @@ def sudo(inv: Invocation) -> Flow:
     args = inv.args
     scope = inv.scope.copy()
     scope.root = True
-    chdir = value_of(args, "-D", "--chdir")
-    if chdir:
-        scope.cwd = chdir
     words = _command_words(args, _ROOT_VALUED)
+    own = args[: len(args) - len(words)]
+    chdir = value_of(own, "-D", "--chdir")
+    if chdir:
+        scope.cwd = inv.target(chdir).path or ANY
     words = _assignments(inv, words)
-    if has(args, "-e", "--edit") or inv.name == "sudoedit":
+    if has(own, "-e", "--edit") or inv.name == "sudoedit":
         for path in words:
             inv.add("write", inv.target(path), facts=("editor",))
         return UNKNOWN_FLOW
     if not words:
-        if has(args, "-i", "-s", "--login", "--shell"):
+        if has(own, "-i", "-s", "--login", "--shell"):
             from .interpreters import interactive
 
             interactive(inv)
             if inv.stdin is not None:
                 return inv.code(inv.stdin.text if inv.stdin.text is not None else ANY, inv.name, scope)
         return UNKNOWN_FLOW
-    if has(args, "-i", "-s", "--login", "--shell") and len(words) == 1:
+    if has(own, "-i", "-s", "--login", "--shell") and len(words) == 1:
         return inv.code(words[0], inv.name, scope)
     return inv.command(words, inv.name, scope=scope)
 
@@ -200,6 +201,8 @@ def env(inv: Invocation) -> Flow:
     while args:
         arg = args.pop(0)
         if arg in ("-u", "--unset") and args:
+            args.pop(0)
+        elif arg == "-P" and args:
             args.pop(0)
         elif arg in ("-C", "--chdir") and args:
             scope = inv.scope.copy()
@@ -333,8 +336,10 @@ def parallel(inv: Invocation) -> Flow:
 
 def watch(inv: Invocation) -> Flow:
     words = _command_words(inv.args, ["-n", "--interval", "-q", "--equexit"])
-    if has(inv.args, "-x", "--exec"):
+    if has(inv.args[: len(inv.args) - len(words)], "-x", "--exec"):
         return inv.command(words, "watch")
+    if len(words) > 1:
+        return inv.command(words, "watch")  # watch joins its words for sh; quoted ones are judged as they stand
     return inv.code(" ".join(words), "watch") if words else UNKNOWN_FLOW
 
 
@@ -538,7 +543,7 @@ def script(inv: Invocation) -> Flow:
 
 def entr(inv: Invocation) -> Flow:
     words = _command_words(inv.args, [])
-    if has(inv.args, "-s"):
+    if has(inv.args[: len(inv.args) - len(words)], "-s"):
         return inv.code(words[0] if words else ANY, "entr")
     return inv.command([w.replace("/_", NAME) if w == "/_" else w for w in words], "entr") if words else UNKNOWN_FLOW
 

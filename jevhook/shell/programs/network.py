@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..finding import ANY, NAME, NOTHING, STAR, Target
 from ..walk import NO_FLOW, UNKNOWN_FLOW, Flow
+from . import cloud
 from .options import has, operands, value_of, values_of
 
 TYPE_CHECKING = False
@@ -101,6 +102,7 @@ def curl(inv: Invocation) -> Flow:
     for config in values_of(args, "-K", "--config"):
         if config == "-" and inv.stdin is not None and inv.stdin.text is not None:
             hosts += [host_of(line.split("=", 1)[1].strip(' "')) for line in inv.stdin.text.split("\n") if line.strip().startswith("url")]
+    cloud.http_call(inv, cloud.curl_method(args), urls, cloud.bodies(args), bool(values_of(args, "--unix-socket")))
     sent: list[tuple[str, str]] = []
     for value in [*values_of(args, "-d", "--data", "--data-ascii", "--json"), *values_of(args, "--data-binary", "--data-urlencode"), *values_of(args, "-b", "--cookie")]:
         at = value.find("@")
@@ -123,7 +125,8 @@ def curl(inv: Invocation) -> Flow:
             sent.append((value[1:], "file"))
     for path, kind in sent:
         if kind == "file" and path in ("-", "."):
-            send(inv, hosts[0], facts=("stdin", "upload"))
+            visible = inv.stdin is not None and inv.stdin.text is not None and not inv.stdin.taints
+            send(inv, hosts[0], facts=("stdin",) if visible else ("stdin", "upload"))
         elif kind == "file" and path.startswith("/dev/fd/"):
             send(inv, hosts[0], facts=("file", "upload"))
         elif kind == "file":
@@ -197,6 +200,7 @@ def wget(inv: Invocation) -> Flow:
         send(inv, host, facts=("data", *(("upload",) if "file" in inv.taints else ())))
     elif inv.taints & {"secret"}:
         send(inv, host, facts=("url",))
+    cloud.http_call(inv, value_of(args, "--method") or "", words[:1], values_of(args, "--post-data", "--body-data"))
     code = value_of(args, "--use-askpass")
     if code:
         inv.code(code, "wget --use-askpass")
@@ -226,6 +230,7 @@ def fetcher(inv: Invocation) -> Flow:
     words = operands(inv.args, "-o", "-d", "-a", "--auth", "--output")
     if inv.name in ("http", "https", "xh", "httpie"):
         host = next((host_of(w) for w in words if "." in w or "localhost" in w or w.startswith(":")), "")
+        cloud.http_call(inv, words[0] if words and words[0].isalpha() else "", [w for w in words[:2] if not w.isalpha() or w == "localhost"], [])
         for word in words:
             if "@" in word and not word.startswith("http") and "=" not in word.split("@")[0] and "://" not in word:
                 send(inv, host, path=word.split("@", 1)[1], facts=("upload",))
@@ -237,6 +242,7 @@ def fetcher(inv: Invocation) -> Flow:
 
 
 def netcat(inv: Invocation) -> Flow:
+    cloud.haproxy_socket(inv)
     args = inv.args
     program = value_of(args, "-e", "-c", "--exec", "--sh-exec", "--lua-exec")
     words = operands(args, "-e", "-c", "-p", "-s", "-w", "-q", "-x", "-X", "-i", "--exec", "--sh-exec")
@@ -269,6 +275,7 @@ def shell_on_socket(inv: Invocation) -> None:
 
 
 def socat(inv: Invocation) -> Flow:
+    cloud.haproxy_socket(inv)
     text = " ".join(inv.args)
     low = text.lower()
     connects = any(low_part.startswith(("tcp:", "tcp4:", "tcp6:", "tcp-connect:", "udp:", "openssl:", "ssl:", "udp4:", "sctp:")) for low_part in low.split())

@@ -9,15 +9,15 @@ VALUED: dict[str, frozenset[str]] = {
         ("git", "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env"),
         ("docker podman nerdctl", "-H --host --context -c --config -l --log-level --tlscacert --tlscert --tlskey -f --file -p --project-name --profile --env-file --project-directory --filter --format"),
         ("docker-compose", "-f --file -p --project-name --profile --env-file --project-directory --context -H --host"),
-        ("kubectl oc k kubecolor", "-n --namespace --context --cluster --kubeconfig --user --as --as-group -s --server --token --request-timeout -f --filename -o --output -l --selector -c --container --field-selector --timeout --cache-dir -k --kustomize -v"),
+        ("kubectl oc k kubecolor", "-n --namespace --context --cluster --kubeconfig --user --as --as-group -s --server --token --request-timeout -f --filename -o --output -l --selector -c --container --field-selector --timeout --cache-dir -k --kustomize -v --replicas --grace-period"),
         ("helm", "-n --namespace --kube-context --kubeconfig -f --values --set --set-string --version --timeout --kube-apiserver --kube-token --repo --registry-config --repository-cache --repository-config"),
-        ("aws", "--region --profile --output --endpoint-url --query --ca-bundle --cli-read-timeout --cli-connect-timeout --color"),
+        ("aws", "--region --profile --output --endpoint-url --query --ca-bundle --cli-read-timeout --cli-connect-timeout --color --acl --cidr --principal --desired-count --desired-capacity --policy-arn"),
         ("gcloud gsutil bq", "--project --account --configuration --format --region --zone --impersonate-service-account --verbosity -h -o -u -i --filter"),
         ("az", "--subscription -g --resource-group --output -o --query -n --name --ids"),
         ("terraform tofu terragrunt", "-chdir -target -var -var-file -state -out -backup -lock-timeout -parallelism --terragrunt-working-dir"),
         ("npm pnpm yarn bun", "--prefix --registry --tag --otp --cwd -C --dir -w --workspace --filter --access --userconfig --loglevel"),
         ("cargo", "--manifest-path --config --color -Z -C --target --target-dir --registry --token --index -p --package --features"),
-        ("gh glab", "-R --repo --hostname"),
+        ("gh glab", "-R --repo --hostname -X --method"),
         ("systemctl", "-H --host -M --machine -t --type -p --property --state -n --lines -o --output --job-mode -s --signal"),
         ("psql", "-h --host -p --port -U --username -d --dbname -c --command -f --file -v --set -o --output -L -P -F -R -T"),
         ("mysql mariadb mysqladmin", "-h --host -P --port -u --user -D --database -e --execute -S --socket"),
@@ -40,6 +40,20 @@ VALUED: dict[str, frozenset[str]] = {
         ("restic borg", "-r --repo --repository-file -p --password-file --cache-dir --tag --host --path"),
         ("rclone", "--config --transfers --checkers --bwlimit --log-file --include --exclude --filter --max-age --min-age"),
         ("mc", "--config-dir -C"),
+        ("azcopy", "--delete-destination --output-type --log-level"),
+        ("kops", "--name --state --config -v"),
+        ("eb", "--profile --region -r"),
+        ("velero ark", "-n --namespace --kubeconfig --kubecontext"),
+        ("argocd", "--server --auth-token --config --core --grpc-web-root-path -N --app-namespace"),
+        ("circleci", "--token --host"),
+        ("netlify", "--auth --site -s --filter"),
+        ("supabase", "--workdir --project-ref --experimental --profile"),
+        ("scw oci openstack ibmcloud", "-p --profile --config -c --region --os-cloud --os-region-name --auth --config-file --compartment-id"),
+        ("rabbitmqctl rabbitmqadmin", "-n --node -t --timeout -p --vhost -H --host -P --port -u --username --password -V -c --config"),
+        ("nats", "-s --server --context --user --password --creds --timeout"),
+        ("etcdctl", "--endpoints --cacert --cert --key --user"),
+        ("jenkins-cli", "-s -auth -i -user -logger -noCertificateCheck"),
+        ("vagrant", "--machine-readable"),
         ("zfs zpool btrfs lvm", "-o -O -t -r -T"),
         ("sqlcmd", "-S -U -P -d -Q -q -i -o"),
         ("snow snowsql", "-c --connection -q --query -f -a -u -d -s -r -w"),
@@ -81,7 +95,8 @@ def split_options(name: str, args: list[str]) -> tuple[list[str], frozenset[str]
         if mark:
             flags.add(name_part)
         elif arg in valued:
-            if i < n:
+            # A word with a dash is the next option: docker -f is a switch in one place and takes a file in another.
+            if i < n and (args[i][:1] != "-" or len(args[i]) == 1):
                 flags.add(arg + "=" + args[i])
                 i += 1
             continue

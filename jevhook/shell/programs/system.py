@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..finding import ANY, NOTHING, Target
+from ..finding import ANY, NOTHING, STAR, Target
 from ..walk import NO_FLOW, UNKNOWN_FLOW, Flow
 from .options import has, operands, value_of
 
@@ -10,7 +10,29 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..tree import Node
     from ..walk import Invocation
+
+
+# Programs that a developer's machine, its editor, its terminal or the agent itself is made of: killing them by name
+# takes everything with it that happens to be called the same.
+_RUNTIMES = frozenset(
+    "node nodejs bun deno npm npx yarn pnpm tsx python python2 python3 pypy java javaw ruby perl php php-fpm dotnet go beam beam.smp erl bash sh zsh fish dash tmux screen "
+    "ssh sshd ssh-agent code cursor electron windsurf claude codex gemini docker dockerd containerd com.docker.backend podman systemd systemd-logind launchd init dbus-daemon "
+    "xorg xwayland gnome-shell kwin plasmashell sway windowserver loginwindow finder dock explorer explorer.exe svchost lsass winlogon csrss chrome google-chrome chromium firefox safari "
+    "postgres postgresql mysqld mariadbd mongod redis-server nginx apache2 httpd kubelet terminal iterm2 alacritty kitty wezterm gnome-terminal powershell pwsh cmd".split()
+)
+_WHOLE_PATTERNS = ("", ".", ".*", "*", "^", "$", "^.*", "/", "-")
+
+
+def _process_name(word: str) -> str:
+    """A process name or a pkill pattern without the marks that change nothing about what it finds."""
+    low = word.lower().rsplit("/", 1)[-1].replace(STAR, "*").strip("^$ *").removesuffix(".*").removesuffix(".exe")
+    return low.rstrip("0123456789.") if low.startswith(("python", "ruby", "php", "java")) else low
+
+
+def _names_runtime(names: list[str]) -> bool:
+    return any(_process_name(name) in _RUNTIMES for name in names)
 
 
 def kill(inv: Invocation) -> Flow:
@@ -27,7 +49,11 @@ def kill(inv: Invocation) -> Flow:
         else:
             inv.add("kill", Target("none", " ".join(pids)[:60]), facts=("pid", "zero") if "-0" in args else ("pid",))
         return NO_FLOW
-    names = operands(args, "-u", "-U", "-s", "--signal", "-t", "-P", "-g", "-G", "--user", "-n", "--ns")
+    if inv.name.lower() == "taskkill":
+        return _taskkill(inv)
+    names = operands(args, "-u", "-U", "-s", "--signal", "-t", "-P", "-g", "-G", "--user", "-n", "--ns", "-o", "-y", "--older-than", "--younger-than")
+    if has(args, "--list", "-l", "--help", "--version", "-V"):
+        return UNKNOWN_FLOW
     if inv.name == "fuser":
         if not has(args, "-k", "--kill"):
             return UNKNOWN_FLOW
@@ -36,10 +62,39 @@ def kill(inv: Invocation) -> Flow:
     facts = []
     if inv.name == "pkill" and has(args, "-f", "--full"):
         facts.append("full-match")
-    if value_of(args, "-u", "-U", "--user") is not None and not names:
-        facts.append("everything")
+    user = value_of(args, "-u", "-U", "--user", "-euid", "--euid")
+    if (user is not None and not names) or (inv.name != "fuser" and any(n.replace(STAR, "*") in _WHOLE_PATTERNS for n in names)):
+        facts.append("own-session")
+    if _names_runtime(names):
+        facts.append("runtime")
     inv.add("kill", Target("none", " ".join(names)), facts=("by-name", *facts))
     return NO_FLOW
+
+
+def _taskkill(inv: Invocation) -> Flow:
+    args = inv.args
+    names = [args[i + 1] for i, a in enumerate(args[:-1]) if a.lower() in ("/im", "-im", "//im")]
+    facts = ["by-name"] if names else ["pid"]
+    if _names_runtime(names):
+        facts.append("runtime")
+    elif any(n.strip("*" + STAR) == "" for n in names):
+        facts.append("own-session")
+    inv.add("kill", Target("none", " ".join(names)), facts=tuple(facts))
+    return NO_FLOW
+
+
+def process_ids(inv: Invocation) -> Flow:
+    """pgrep, pidof: what ``kill $(pgrep node)`` kills is what ``pkill node`` kills."""
+    names = operands(inv.args, "-u", "-U", "-t", "-P", "-g", "-G", "-d", "-s", "--ns", "-o")
+    return Flow(None, frozenset(("runtime-ids",)) if _names_runtime(names) else frozenset())
+
+
+# Stopping one of these locks people out or leaves the machine unwatched.
+_CRITICAL = frozenset(
+    "ssh sshd network networking networkmanager systemd-networkd systemd-resolved wpa_supplicant firewalld ufw iptables nftables apparmor selinux auditd rsyslog syslog systemd-journald "
+    "fail2ban crowdsec falco falcon-sensor clamav-daemon osqueryd wazuh-agent mdatp dbus systemd-logind polkit cron crond chronyd ntpd systemd-timesyncd docker containerd kubelet crio "
+    "etcd k3s libvirtd lightdm gdm sddm display-manager".split()
+)
 
 
 def service(inv: Invocation) -> Flow:
@@ -50,10 +105,18 @@ def service(inv: Invocation) -> Flow:
     elif inv.name == "launchctl":
         verb, names = (words[0] if words else ""), words[1:]
         verb = {"unload": "disable", "bootout": "stop", "remove": "disable", "load": "enable", "bootstrap": "enable", "kickstart": "restart"}.get(verb, verb)
+    elif inv.name in ("sv", "initctl", "supervisorctl", "rc-update", "svcadm"):
+        verb, names = (words[0] if words else ""), words[1:]
+        verb = {"del": "disable", "delete": "disable", "add": "enable", "down": "stop", "d": "stop", "exit": "stop", "force-stop": "stop"}.get(verb, verb)
     else:
         verb = words[1] if len(words) > 1 else ""
+        verb = {"off": "disable", "remove": "disable", "defaults": "enable"}.get(verb, verb) if inv.name in ("chkconfig", "update-rc.d") else verb
         names = words[:1]
     user = ("user",) if has(inv.args, "--user") else ()
+    if any(name.lower().removesuffix(".service").removesuffix(".socket").split("@")[0] in _CRITICAL for name in names):
+        user = (*user, "critical")
+    if any(name.startswith(("/Library/LaunchDaemons", "/System/", "system/", "system")) for name in names) and inv.name == "launchctl":
+        user = (*user, "critical")
     target = Target("none", " ".join(names))
     if verb in ("poweroff", "reboot", "halt", "suspend", "hibernate", "kexec", "rescue", "emergency", "isolate"):
         inv.add("power", target, facts=(verb,))
@@ -69,7 +132,7 @@ def service(inv: Invocation) -> Flow:
 
 
 def power(inv: Invocation) -> Flow:
-    if has(inv.args, "-c", "--help") or inv.args[:1] == ["--wtmp-only"]:
+    if has(inv.args, "-c", "--help", "-k", "--version", "--show") or inv.args[:1] in (["--wtmp-only"], ["-w"], ["/a"], ["-a"], ["/?"]):
         return UNKNOWN_FLOW
     if inv.name in ("init", "telinit") and inv.args[:1] not in (["0"], ["6"]):
         return UNKNOWN_FLOW
@@ -99,20 +162,28 @@ def firewall(inv: Invocation) -> Flow:
     name = inv.name
     if name == "ufw" and words[:1] in (["disable"], ["reset"]):
         inv.add("weaken", facts=("firewall",), detail="ufw " + words[0])
-    elif name == "ufw" and words[:2] == ["default", "allow"]:
+    elif name == "ufw" and words[:2] == ["default", "allow"] and words[2:3] != ["outgoing"]:
         inv.add("weaken", facts=("firewall",), detail="ufw default allow")
-    elif name in ("iptables", "ip6tables", "nft", "pfctl"):
-        off = has(inv.args, "-F", "--flush", "-X") or words[:1] == ["flush"] or (name == "pfctl" and has(inv.args, "-d"))
-        accept = "-P" in inv.args and "ACCEPT" in inv.args
+    elif name in ("iptables", "ip6tables", "ebtables", "arptables", "nft", "pfctl", "ipfw"):
+        off = has(inv.args, "-F", "--flush", "-X") or words[:1] == ["flush"] or (name == "pfctl" and has(inv.args, "-d")) or (name == "nft" and words[:1] in (["delete"], ["destroy"]) and words[1:2] in (["table"], ["chain"]))
+        accept = ("-P" in inv.args or "--policy" in inv.args) and "ACCEPT" in inv.args and "OUTPUT" not in inv.args
         if off or accept:
             inv.add("weaken", facts=("firewall",), detail=name)
-    elif name == "firewall-cmd" and has(inv.args, "--panic-off", "--remove-service", "--set-default-zone"):
-        inv.add("weaken", facts=("firewall",), detail=name, sure="likely")
+    elif name == "firewall-cmd" and (value_of(inv.args, "--set-default-zone") == "trusted" or "--set-target=ACCEPT" in inv.args):
+        inv.add("weaken", facts=("firewall",), detail=name)
+    elif name == "socketfilterfw" and has(inv.args, "--setglobalstate", "--setblockall") and words[-1:] == ["off"]:
+        inv.add("weaken", facts=("firewall",), detail="the application firewall off")
     elif name == "setenforce" and words[:1] in (["0"], ["permissive"], ["Permissive"]):
         inv.add("weaken", facts=("selinux",), detail="setenforce 0")
+    elif name in ("aa-teardown", "aa-disable", "aa-complain") or (name == "semanage" and words[:1] == ["permissive"] and has(inv.args, "-a")):
+        inv.add("weaken", facts=("selinux",), detail=name)
+    elif name == "mokutil" and has(inv.args, "--disable-validation", "--sb-state-off"):
+        inv.add("weaken", facts=("boot",), detail=name)
+    elif name == "fail2ban-client" and words[:1] == ["stop"]:
+        inv.add("weaken", facts=("audit",), detail=name)
     elif name in ("spctl", "csrutil") and (has(inv.args, "--master-disable", "--global-disable") or words[:1] == ["disable"]):
         inv.add("weaken", facts=("macos-protection",), detail=name)
-    elif name in ("auditctl",) and has(inv.args, "-D", "-e"):
+    elif name == "auditctl" and (has(inv.args, "-D") or value_of(inv.args, "-e") == "0"):
         inv.add("weaken", facts=("audit",), detail=name)
     return UNKNOWN_FLOW
 
@@ -124,17 +195,32 @@ def users(inv: Invocation) -> Flow:
         inv.add("delete", Target("other-home" if has(inv.args, "-r", "--remove", "--remove-home") else "system", " ".join(words)), facts=("account",))
     elif name in ("useradd", "adduser"):
         inv.add("persist", Target("system", " ".join(words)), facts=("account",), sure="likely")
-    elif name in ("usermod", "gpasswd", "addgroup") or name == "dscl":
-        inv.add("escalate", Target("system", " ".join(words)), facts=("account",), sure="likely")
+    elif name in ("usermod", "gpasswd", "addgroup", "dseditgroup"):
+        groups = ",".join([value_of(inv.args, "-G", "--groups", "--append") or "", *words]).lower().split(",")
+        admin = any(g in _ADMIN_GROUPS for g in groups) or (name == "usermod" and value_of(inv.args, "-u", "--uid") == "0")
+        inv.add("escalate", Target("system", " ".join(words)), facts=("account", "admin") if admin else ("account",), sure="likely")
+    elif name == "dscl":
+        verb = next((a for a in inv.args if a[:1] == "-" and len(a) > 2), "").lower()
+        if verb == "-delete":
+            inv.add("delete", Target("system", " ".join(words)), facts=("account",))
+        elif verb in ("-append", "-create", "-change", "-merge", "-passwd"):
+            inv.add("escalate", Target("system", " ".join(words)), facts=("account", "admin") if "/groups/admin" in " ".join(words).lower() else ("account",), sure="likely")
+    elif name == "sysadminctl" and has(inv.args, "-deleteUser"):
+        inv.add("delete", Target("system", " ".join(words)), facts=("account",))
     elif name == "passwd" and not has(inv.args, "-S", "--status"):
-        inv.add("persist", Target("system", " ".join(words)), facts=("password",), sure="likely")
-    elif name in ("chpasswd", "visudo"):
+        inv.add("persist", Target("system", " ".join(words)), facts=("password", *(("no-password",) if has(inv.args, "-d", "--delete") else ())), sure="likely")
+    elif name == "visudo" and not has(inv.args, "-c", "--check"):
+        inv.add("persist", Target("system", "/etc/sudoers"), facts=("account",), sure="likely")
+    elif name == "chpasswd":
         inv.add("persist", Target("system", "/etc/shadow"), facts=("password",))
     return UNKNOWN_FLOW
 
 
+_ADMIN_GROUPS = frozenset(("sudo", "wheel", "root", "admin", "docker", "adm", "lxd", "disk", "shadow", "libvirt", "sudoers"))
+
+
 def history(inv: Invocation) -> Flow:
-    if has(inv.args, "-c", "-w", "-d"):
+    if has(inv.args, "-c", "-d"):
         inv.add("delete", Target("home-config", "history", ("history",)), facts=("history",))
         return NO_FLOW
     return Flow(None, frozenset(("secret",)))
@@ -142,8 +228,13 @@ def history(inv: Invocation) -> Flow:
 
 def sysctl(inv: Invocation) -> Flow:
     if has(inv.args, "-w") or any("=" in a for a in operands(inv.args)):
-        inv.add("weaken", facts=("kernel",), detail=" ".join(operands(inv.args)), sure="likely")
+        words = operands(inv.args)
+        guards = any(w.replace("/", ".").startswith(_KERNEL_GUARDS) for w in words)
+        inv.add("weaken", facts=("kernel", "guard") if guards else ("kernel",), detail=" ".join(words), sure="likely")
     return UNKNOWN_FLOW
+
+
+_KERNEL_GUARDS = ("kernel.randomize_va_space=0", "kernel.yama.ptrace_scope=0", "kernel.kptr_restrict=0", "kernel.dmesg_restrict=0", "kernel.core_pattern=", "kernel.modprobe=", "kernel.sysrq=", "kernel.panic=", "fs.protected_", "fs.suid_dumpable=", "kernel.unprivileged_bpf_disabled=0", "kernel.perf_event_paranoid=-1", "kernel.lockdown")
 
 
 def kernel_module(inv: Invocation) -> Flow:
@@ -154,9 +245,11 @@ def kernel_module(inv: Invocation) -> Flow:
 def mount(inv: Invocation) -> Flow:
     words = operands(inv.args, "-t", "-o", "-O", "-L", "-U")
     if inv.name == "umount":
+        if has(inv.args, "-a", "--all"):
+            inv.add("stop-service", Target("root", "every file system"), facts=("unmount",))
         for path in words:
             target = inv.target(path)
-            if target.kind in ("root", "home", "system"):
+            if target.kind in ("root", "home", "system") and not target.path.startswith(("/var/", "/run/", "/opt/", "/srv/")):
                 inv.add("stop-service", target, facts=("unmount",))
     elif len(words) == 2 and not has(inv.args, "--bind"):
         inv.add("escalate", inv.target(words[1]), facts=("mount-fs",), sure="likely")
@@ -289,7 +382,32 @@ def installer(inv: Invocation) -> Flow | None:
     return None
 
 
+def fork_bomb(name: str, body: Node) -> bool:
+    """Whether a function of this name starts itself twice over: ``f() { f | f & }``.  The rest of the line is not
+    looked at: such a function has no other use."""
+    from ..tree import Command, Group, Pipeline, Sequence
+
+    def calls(node: Node) -> bool:
+        return isinstance(node, Command) and bool(node.words) and len(node.words[0]) == 1 and node.words[0][0][:2] == ("t", name)
+
+    todo: list[Node] = [body]
+    background = 0
+    while todo:
+        node = todo.pop()
+        if isinstance(node, Pipeline) and sum(calls(stage) for stage in node.stages) >= 2:
+            return True
+        if isinstance(node, Sequence):
+            background += sum(calls(item) and op == "&" for item, op in zip(node.items, node.ops, strict=False))
+            todo += node.items
+        elif isinstance(node, Group):
+            todo.append(node.body)
+    return background >= 1
+
+
 READERS: dict[str, Callable[[Invocation], Flow | None]] = {
+    "pgrep": process_ids, "pidof": process_ids, "sv": service, "initctl": service, "supervisorctl": service, "rc-update": service, "chkconfig": service, "update-rc.d": service,
+    "ebtables": firewall, "arptables": firewall, "ipfw": firewall, "socketfilterfw": firewall, "aa-teardown": firewall, "aa-disable": firewall, "aa-complain": firewall,
+    "semanage": firewall, "mokutil": firewall, "fail2ban-client": firewall, "dscl": users, "dseditgroup": users, "sysadminctl": users,
     "kill": kill, "pkill": kill, "killall": kill, "skill": kill, "fuser": kill, "taskkill": kill, "systemctl": service, "service": service, "launchctl": service, "rc-service": service,
     "shutdown": power, "reboot": power, "halt": power, "poweroff": power, "init": power, "telinit": power, "crontab": crontab, "ufw": firewall, "iptables": firewall, "ip6tables": firewall,
     "nft": firewall, "pfctl": firewall, "firewall-cmd": firewall, "setenforce": firewall, "spctl": firewall, "csrutil": firewall, "auditctl": firewall, "userdel": users, "deluser": users,
