@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from .event import Event
+    from .event import Decision, Event
     from .hosts import Host
     from .policy import Policy
 
@@ -137,7 +137,7 @@ def _run(data: bytes, lane: Lane) -> Output:
     for problem in policy.problems[:1]:
         lane.trouble(f"policy: {problem}")
     record["policy"] = policy.name
-    from .gate import decide, let_run_before, note_run
+    from .gate import decide, express, let_run_before, note_run
     from .points import Context
 
     digest = ""
@@ -145,7 +145,22 @@ def _run(data: bytes, lane: Lane) -> Output:
         digest = call_digest(event, lane.env, "asked")
         note_run(event, lane.env, digest)
     ctx = Context(policy, lane.env, lane.started)
-    verdict = decide(event, policy, ctx, host.answers(event))
+    expressible = host.answers(event)
+
+    def rules_said(decision: Decision) -> None:
+        """What the watchdog will print if the judge's call outlives every clock."""
+        told, why = express(decision, policy, expressible)
+        if told.reason:
+            told.reason = safe_reason(told.reason, told.rule)
+        record["decision"], record["reason"] = told.outcome, "timeout"
+        if why:
+            record["told"] = why
+        lane.answer = host.answer(event, told)
+
+    ctx.rules_said = rules_said
+    verdict = decide(event, policy, ctx, expressible)
+    record.pop("reason", None)
+    record.pop("told", None)
     if verdict.decision.outcome == "ask":
         verdict = let_run_before(event, verdict, lane.env, call_digest(event, lane.env, ""))
     record["points"] = verdict.points
@@ -154,11 +169,11 @@ def _run(data: bytes, lane: Lane) -> Output:
         record["decided"] = verdict.decided.outcome
         record["told"] = verdict.why
     if verdict.decision.reason:
-        verdict.decision.reason = _safe_reason(verdict.decision.reason, verdict.decision.rule)
+        verdict.decision.reason = safe_reason(verdict.decision.reason, verdict.decision.rule)
     return host.answer(event, verdict.decision)
 
 
-def _safe_reason(reason: str, rule: str | None) -> str:
+def safe_reason(reason: str, rule: str | None) -> str:
     from .text.printable import printable
     from .text.redact import redact
 
@@ -238,6 +253,7 @@ def read_input(limit: int = MAX_INPUT) -> bytes:
 def finish(lane: Lane, output: Output) -> int:
     """Print, write the ledger line, return the exit code."""
     code = output.code
+    lane.answer = SILENCE
     if output.stdout:
         try:
             _write(1, output.stdout.encode("utf-8", "backslashreplace") + b"\n")
@@ -338,6 +354,9 @@ def _watch(lane: Lane, seconds: float) -> None:
 
 def main(argv: list[str]) -> int:
     """``jevhook hook``.  Does not return: the interpreter's own end would cost a millisecond of every tool call."""
+    import gc
+
+    gc.disable()  # one event, then the process is gone: collecting cycles only costs time
     sys.setrecursionlimit(6000)  # a line nested 120 deep goes through eight functions a level
     lane = Lane(parse_arguments(argv), os.environ)
     for name in lane.options.unknown:

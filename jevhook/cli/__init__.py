@@ -1,0 +1,68 @@
+"""The commands a person runs: one file a command, listed here by name, loaded when called."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import click
+
+# name -> (module, attribute, one line of help).  The help stands here so that --help imports nothing else.
+COMMANDS = {
+    "doctor": ("jevhook.cli.doctor", "doctor", "Is the gate set up: policy, judge, ledger."),
+    "explain": ("jevhook.cli.explain", "explain", "What a command would do, and which rule speaks."),
+    "fuzz": ("jevhook.cli.fuzz", "fuzz", "Rewrite a stopped command in many ways and demand the same decision."),
+    "hook": ("jevhook.cli.hook_help", "hook", "Judge one hook event from stdin (what a host runs)."),
+    "replay": ("jevhook.cli.replay", "replay", "Judge many recorded events without acting."),
+    "rules": ("jevhook.cli.rules", "rules", "List the rules in force."),
+}
+
+
+def main(argv: list[str]) -> int:
+    """Run one command; returns the exit code.  A person's mistake is one clean line, never a traceback."""
+    import click
+
+    class Lazy(click.Group):
+        def list_commands(self, ctx: click.Context) -> list[str]:
+            return sorted(COMMANDS)
+
+        def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+            if name not in COMMANDS:
+                return None
+            import importlib
+
+            module, attribute, _ = COMMANDS[name]
+            command: click.Command = getattr(importlib.import_module(module), attribute)
+            return command
+
+        def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+            with formatter.section("Commands"):
+                formatter.write_dl([(name, COMMANDS[name][2]) for name in sorted(COMMANDS)])
+
+    from jevhook import __version__
+
+    group = Lazy(
+        name="jevhook",
+        help="The judgment gate for coding agents: what would this tool call lose, and did the user want that?",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        no_args_is_help=True,
+    )
+    group = click.version_option(__version__, prog_name="jevhook")(group)
+    try:
+        result = group.main(args=argv, prog_name="jevhook", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.exceptions.NoArgsIsHelpError as wanted:
+        click.echo(wanted.format_message())
+        return 0
+    except click.ClickException as wrong:
+        wrong.show(sys.stderr)
+        return wrong.exit_code
+    except click.exceptions.Abort:
+        click.echo("stopped", err=True)
+        return 130
+    except BrokenPipeError:
+        import os
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any, Protocol
 
     from ..event import Decision, Event
@@ -43,7 +43,7 @@ class Context:
     ``asked`` is set once a System One request has been made for this event: there is never a second one.
     """
 
-    __slots__ = ("asked", "env", "home", "mode", "offline", "policy", "started", "world")
+    __slots__ = ("asked", "env", "home", "mode", "offline", "policy", "rules_said", "started", "world")
 
     def __init__(self, policy: Policy, env: Mapping[str, str], started: float, *, home: str = "", offline: bool = False) -> None:
         self.policy = policy
@@ -54,6 +54,7 @@ class Context:
         self.mode = "active"
         self.asked = False
         self.world: Any = None
+        self.rules_said: Callable[[Decision], None] | None = None  # told before a call is made: what stands without it
 
 
 class PointResult:

@@ -256,6 +256,8 @@ def _judged(event: Event, ctx: Context, reading: Reading, decision: Decision, re
 
     requests = [redact(r) for r in requests]
     ctx.asked = True
+    if ctx.rules_said is not None and ctx.mode == "active":
+        ctx.rules_said(decision)
     asked = questions()
     deadline = float(ctx.policy.judge.get("deadline", 4.0))
     reply: JudgeReply = chosen.ask(build_state(event, reading, decision, requests), asked, deadline)

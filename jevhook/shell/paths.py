@@ -93,7 +93,7 @@ PRODUCTION = ("production", "prod", "live", "prd")
 class Place:
     """Where the call happens: everything ``classify`` needs to know besides the path."""
 
-    __slots__ = ("cwd_sure", "gate_dirs", "home", "parents", "project", "root", "temps", "world")
+    __slots__ = ("cwd_sure", "gate_dirs", "home", "known", "project", "temps", "world")
 
     def __init__(self, world: World, cwd: str, gate_dirs: Iterable[str] = (), cwd_sure: bool = True) -> None:
         self.world = world
@@ -106,6 +106,7 @@ class Place:
             temps.append(normpath(given))
         self.temps = temps
         self.project = self._project(cwd)
+        self.known: dict[tuple[str, str], Target] = {}  # what was classified before: one look at each path is enough
 
     def _project(self, cwd: str) -> str:
         """The project's root: the repository around ``cwd``, else ``cwd`` itself unless that is home or above it."""
@@ -171,6 +172,16 @@ def absolute(raw: str, cwd: str, home: str) -> str:
 
 def classify(raw: str, cwd: str, place: Place) -> Target:
     """What the path ``raw`` is, seen from ``cwd``.  ``cwd`` may be "" or hold ANY when it is not known."""
+    key = (raw, cwd)
+    target = place.known.get(key)
+    if target is None:
+        target = _classify(raw, cwd, place)
+        if len(place.known) < 8192:
+            place.known[key] = target
+    return target
+
+
+def _classify(raw: str, cwd: str, place: Place) -> Target:
     if raw in ("", "-"):
         return Target("stdin" if raw == "-" else "unknown", raw)
     if len(raw) > 1 and raw[1] == ":" and raw[0].isalpha() and (len(raw) == 2 or raw[2] in "\\/"):

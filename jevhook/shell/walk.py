@@ -136,7 +136,7 @@ class Invocation:
 class Walk:
     """The state of one analysis: findings, budget, place."""
 
-    __slots__ = ("deep", "findings", "notes", "place", "readers", "scripts", "spent", "text", "world")
+    __slots__ = ("exhausted", "findings", "notes", "place", "readers", "scripts", "spent", "text", "world")
 
     def __init__(self, place: Place, text: str) -> None:
         from . import programs  # the table of readers; a late import breaks the circle with Invocation
@@ -147,7 +147,7 @@ class Walk:
         self.findings: list[Finding] = []
         self.notes: list[str] = []
         self.spent = 0
-        self.deep = 0
+        self.exhausted = False
         self.readers = programs
         self.scripts: dict[str, str] = {}  # files written earlier on the same line: path -> text
 
@@ -379,9 +379,11 @@ class Walk:
 
     def simple(self, node: Command, scope: Scope, stdin: Flow | None, depth: int) -> Flow:
         if not self.spend(1 + len(node.words)):
-            if not any(f.effect == "unanalysed" and "budget" in f.facts for f in self.findings):
+            if not self.exhausted:
+                self.exhausted = True
                 self.unanalysed("more work than one event is given", node.start, node.end, ("budget",))
-            return UNKNOWN_FLOW
+            if not _worth_a_look(node):
+                return UNKNOWN_FLOW
         assigned: list[tuple[str, str, frozenset[str], list[str] | None]] = []
         for name, word, append in node.assigns:
             if word and word[0][0] == "A":
@@ -723,6 +725,25 @@ class Walk:
         if name in ("HOSTNAME", "HOST", "OSTYPE", "MACHTYPE"):
             return [NAME]
         return None
+
+
+def _worth_a_look(node: Command) -> bool:
+    """Past the budget only what could be a catastrophe is still read, so that padding cannot hide one."""
+    if node.redirects and any(r.op in (">", ">|", "&>", ">&") for r in node.redirects):
+        return True
+    if not node.words:
+        return bool(node.assigns)
+    first = node.words[0]
+    if len(first) != 1 or first[0][0] != "t":
+        return True
+    name = first[0][1]
+    return name[name.rfind("/") + 1 :] in _CATASTROPHIC or name.startswith("mkfs")
+
+
+_CATASTROPHIC = frozenset(
+    "rm find dd shred mv git sudo doas env nohup timeout xargs bash sh zsh eval exec source . cd pushd chmod chown curl wget nc ncat socat python python3 perl ruby node php wipefs truncate "
+    "rsync kill pkill terraform tofu kubectl aws gcloud az docker psql mysql redis-cli mongosh dropdb nice command builtin time cp tee crontab busybox ssh unlink del rmdir".split()
+)
 
 
 # -- builtins that change what follows -------------------------------------------------------------------------

@@ -105,15 +105,14 @@ def _unknown_program(inv: Invocation) -> Flow:
 
 
 def _env_facts(inv: Invocation) -> tuple[str, ...]:
-    from ..paths import PRODUCTION
-
-    facts = []
-    for text in (*inv.args, *inv.env.values()):
-        low = text.lower()
-        if any(mark in low for mark in PRODUCTION) and _production(low):
-            facts.append("production")
-            break
-    return tuple(facts)
+    """("production",) when a word or an assignment in front names a production system."""
+    for text in inv.args:
+        if ("pr" in text or "PR" in text or "Pr" in text or "ive" in text or "IVE" in text) and _production(text.lower()):
+            return ("production",)
+    for text in inv.env.values():
+        if _production(text.lower()):
+            return ("production",)
+    return ()
 
 
 def _production(low: str) -> bool:

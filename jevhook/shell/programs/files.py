@@ -268,7 +268,7 @@ def find(inv: Invocation) -> Flow:
     patterns: list[str] = []
     for root in roots:
         base = root.rstrip("/") or ("/" if root.startswith("/") else root)
-        for name in names or [STAR]:
+        for name in (names if names and not negated else [STAR]):
             patterns.append((base if base != "/" else "") + "/" + name.replace("*", STAR))
     facts = ["find"]
     if narrow and not negated:
@@ -279,7 +279,7 @@ def find(inv: Invocation) -> Flow:
         facts.append("recursive")
     if "-delete" in tests:
         whole = not narrow or negated
-        for pattern, root in zip(patterns, [r for r in roots for _ in (names or [STAR])], strict=False):
+        for pattern, root in zip(patterns, [r for r in roots for _ in (names if names and not negated else [STAR])], strict=False):
             inv.add("delete", inv.target(root if whole else pattern), facts=(*facts, "force", "recursive") if whole else (*facts, "force"))
     for k, test in enumerate(tests):
         if test in ("-exec", "-execdir", "-ok", "-okdir"):
@@ -290,7 +290,7 @@ def find(inv: Invocation) -> Flow:
                 words.append(word.lstrip("\5"))
             if not words:
                 continue
-            for root, pattern in zip([r for r in roots for _ in (names or [STAR])], patterns, strict=False):
+            for root, pattern in zip([r for r in roots for _ in (names if names and not negated else [STAR])], patterns, strict=False):
                 place = pattern if narrow and not negated else (root.rstrip("/") or "/") + ("" if root == "/" else "/") + STAR
                 filled = [w.replace("{}", place) for w in words]
                 scope = inv.scope.copy()

@@ -363,10 +363,10 @@ def ssh(inv: Invocation) -> Flow:
     host = words[0] if words else ""
     rest = _command_words(words[1:], valued)
     scope = _elsewhere(inv, host or "remote")
-    if inv.stdin is not None and inv.stdin.taints & {"secret"}:
+    if inv.stdin is not None and (inv.stdin.taints & {"secret", "file", "environment"} or (inv.stdin.text is None and rest)):
         from .network import send
 
-        send(inv, host)
+        send(inv, host, facts=("copy", "stdin"))
     if rest:
         text = " ".join(rest)
         before = len(inv.walk.findings)

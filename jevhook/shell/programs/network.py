@@ -37,6 +37,61 @@ def host_roles(host: str) -> tuple[str, ...]:
     return ()
 
 
+# What a cloud gives to anything that runs on its machines: identity documents and the machine's own credentials.
+_METADATA = frozenset(("169.254.169.254", "169.254.170.2", "169.254.170.23", "metadata.google.internal", "metadata.goog", "metadata", "fd00:ec2::254", "fd00:ec2::23", "100.100.100.200", "192.0.0.192", "instance-data", "instance-data.ec2.internal", "metadata.tencentyun.com", "metadata.platformequinix.com"))
+_METADATA_KEYS = ("security-credentials", "service-accounts", "identity/oauth2", "ram/security", "/credentials", "user-data", "/token")
+# Where a file that is sent is what the service is for: code, packages, reports, models, error logs.
+_SERVICES = (
+    "api.github.com", "uploads.github.com", "github.com", "gitlab.com", "bitbucket.org", "upload.pypi.org", "test.pypi.org", "registry.npmjs.org", "crates.io", "rubygems.org", "codecov.io",
+    "coveralls.io", "sonarcloud.io", "sentry.io", "api.anthropic.com", "api.openai.com", "googleapis.com", "huggingface.co", "api.cloudflare.com", "api.vercel.com", "api.netlify.com",
+    "api.heroku.com", "registry.hub.docker.com", "hub.docker.com", "ghcr.io", "quay.io", "api.deps.dev", "api.snyk.io", "circleci.com", "api.buildkite.com", "appcenter.ms",
+)
+
+
+def address(host: str) -> str:
+    """A host in its plain form: 2852039166, 0xa9fea9fe and ::ffff:169.254.169.254 are one address."""
+    low = host.lower().strip("[].")
+    if low.startswith("::ffff:"):
+        low = low[7:]
+    number = -1
+    if low.isdigit() and len(low) > 6:
+        number = int(low)
+    elif low.startswith("0x") and len(low) <= 10:
+        try:
+            number = int(low, 16)
+        except ValueError:
+            return low
+    if 0 <= number < 1 << 32:
+        return ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
+    if low[:1] == "0" and low.count(".") == 3:
+        try:
+            return ".".join(str(int(p, 16 if p[:2] == "0x" else 8 if p[:1] == "0" and len(p) > 1 else 10)) for p in low.split("."))
+        except ValueError:
+            return low
+    return low
+
+
+def metadata(inv: Invocation, url: str) -> None:
+    """A cloud's metadata service is asked: what it says is the machine's own credentials."""
+    host = address(host_of(url))
+    if host in _METADATA and (host != "metadata" or "computeMetadata" in url):
+        keys = any(mark in url.lower() for mark in _METADATA_KEYS)
+        inv.add("read-secret", Target("remote", host, ("secret",)), facts=("metadata", "keys") if keys else ("metadata",), detail=url)
+
+
+def _public_number(host: str) -> bool:
+    """An IPv4 address outside the private ranges: a machine without a name."""
+    parts = host.split(".")
+    if len(parts) != 4 or not all(p.isdigit() for p in parts):
+        return False
+    return not (parts[0] in ("10", "127", "0") or host.startswith(("192.168.", "169.254.")) or (parts[0] == "172" and 16 <= int(parts[1]) <= 31) or (parts[0] == "100" and 64 <= int(parts[1]) <= 127))
+
+
+def _service(host: str) -> bool:
+    low = host.lower()
+    return any(low == name or low.endswith("." + name) for name in _SERVICES)
+
+
 def disguised(host: str) -> bool:
     """A host name that mixes ASCII letters with look-alikes from another script."""
     return any(ord(c) > 127 for c in host) and any(c.isascii() and c.isalpha() for c in host)
@@ -63,6 +118,10 @@ def send(inv: Invocation, host: str, *, path: str = "", facts: tuple[str, ...] =
             labels.add("secret")
         if target.kind in ("home", "root", "system") and "contents" not in target.roles:
             marks.add("wide")
+        if target.kind in ("outside", "other-home", "mount", "system", "root"):
+            marks.add("outside")
+        elif target.kind in ("project-root", "project-parent") and _public_number(host_of(host)):
+            marks.add("bare-address")
         if target.roles & {"system-config"} and target.path in ("/etc/passwd", "/etc/shadow", "/etc/sudoers", "/etc/hosts"):
             labels.add("secret" if target.path != "/etc/hosts" else "system-config")
         marks.add("file")
@@ -76,6 +135,8 @@ def send(inv: Invocation, host: str, *, path: str = "", facts: tuple[str, ...] =
         marks.add("encoded")
     if disguised(host_of(host)):
         labels.add("disguised")
+    if "upload" in marks and _service(host_of(host)):
+        marks = marks - {"upload"} | {"service"}
     inv.add("send", Target("remote", host, labels), facts=tuple(marks), detail=path or host)
 
 
@@ -103,6 +164,10 @@ def curl(inv: Invocation) -> Flow:
         if config == "-" and inv.stdin is not None and inv.stdin.text is not None:
             hosts += [host_of(line.split("=", 1)[1].strip(' "')) for line in inv.stdin.text.split("\n") if line.strip().startswith("url")]
     cloud.http_call(inv, cloud.curl_method(args), urls, cloud.bodies(args), bool(values_of(args, "--unix-socket")))
+    for url in urls:
+        metadata(inv, url)
+        if url[:9].lower() == "gopher://":
+            send(inv, hosts[0], facts=("raw-bytes",))
     sent: list[tuple[str, str]] = []
     for value in [*values_of(args, "-d", "--data", "--data-ascii", "--json"), *values_of(args, "--data-binary", "--data-urlencode"), *values_of(args, "-b", "--cookie")]:
         at = value.find("@")
@@ -192,6 +257,8 @@ def wget(inv: Invocation) -> Flow:
     args = inv.args
     words = operands(args, "-O", "-o", "-P", "-U", "-e", "-t", "-T", "-w", "-Q", "-A", "-R", "-D", "-I", "-X", "-l", "-a", "-i", "--output-document", "--directory-prefix", "--user-agent", "--header", "--tries", "--timeout", "--post-data", "--post-file", "--body-file", "--body-data", "--method", "--user", "--password")
     host = host_of(words[0]) if words else ANY
+    for word in words:
+        metadata(inv, word)
     if has(args, "--no-check-certificate"):
         inv.add("weaken", Target("remote", host, host_roles(host)), facts=("tls", "one-call"))
     for path in values_of(args, "--post-file", "--body-file"):
@@ -228,6 +295,8 @@ def wget(inv: Invocation) -> Flow:
 def fetcher(inv: Invocation) -> Flow:
     """httpie, aria2c, lynx, xh: enough of them to know that what they print came from outside."""
     words = operands(inv.args, "-o", "-d", "-a", "--auth", "--output")
+    for word in words:
+        metadata(inv, word)
     if inv.name in ("http", "https", "xh", "httpie"):
         host = next((host_of(w) for w in words if "." in w or "localhost" in w or w.startswith(":")), "")
         cloud.http_call(inv, words[0] if words and words[0].isalpha() else "", [w for w in words[:2] if not w.isalpha() or w == "localhost"], [])
@@ -255,6 +324,11 @@ def netcat(inv: Invocation) -> Flow:
         return UNKNOWN_FLOW
     if has(args, "-z"):
         return UNKNOWN_FLOW
+    if host:
+        metadata(inv, host)
+    if fed_by_shell(inv):
+        inv.add("reverse-shell", Target("remote", host), facts=("pipe",), detail=f"a shell's output goes into {inv.name}")
+        return Flow(None, frozenset(("network", "socket")))
     if listening:
         if inv.stdin is not None and inv.stdin.taints & {"file", "secret"}:
             send(inv, "whoever connects", facts=("listen", "upload"))
@@ -262,6 +336,19 @@ def netcat(inv: Invocation) -> Flow:
     elif inv.stdin is not None and (inv.stdin.taints & {"file", "secret", "environment"} or inv.stdin.text is None):
         send(inv, host, facts=("stdin", "upload") if inv.stdin.taints & {"file", "secret"} else ("stdin",))
     return Flow(None, frozenset(("network", "socket")))
+
+
+def fed_by_shell(inv: Invocation) -> bool:
+    """Whether an interactive shell is the command in front of this one's pipe."""
+    if inv.stdin is None:
+        return False
+    text = inv.walk.text
+    for finding in reversed(inv.walk.findings):
+        if finding.end > inv.start or finding.start >= inv.start:
+            continue
+        if finding.effect == "run" and finding.program in _SHELL_NAMES and "-i" in finding.flags:
+            return text[finding.end : inv.start].strip(" \t\n&") == "|"
+    return False
 
 
 def shell_on_socket(inv: Invocation) -> None:
@@ -300,6 +387,10 @@ def socat(inv: Invocation) -> Flow:
 
 def telnet(inv: Invocation) -> Flow:
     host = operands(inv.args)[0] if operands(inv.args) else ""
+    if host and fed_by_shell(inv):
+        inv.add("reverse-shell", Target("remote", host), facts=("pipe",), detail="a shell's output goes into telnet")
+    if host and inv.stdin is not None and inv.stdin.taints & {"file", "secret"}:
+        send(inv, host, facts=("stdin", "upload"))
     return Flow(None, frozenset(("network", "socket"))) if host else UNKNOWN_FLOW
 
 
@@ -317,10 +408,11 @@ def scp(inv: Invocation) -> Flow:
     if program:
         inv.code(program, "scp -S")
     if inv.name == "sftp":
-        if inv.stdin is not None and inv.stdin.text is not None and "put " in inv.stdin.text:
-            for line in inv.stdin.text.split("\n"):
-                if line.strip().startswith(("put ", "mput ")):
-                    send(inv, paths[0] if paths else "", path=line.split()[1], facts=("upload",))
+        batch = value_of(inv.args, "-b")
+        if batch and batch != "-":
+            known = inv.walk.scripts.get(inv.target(batch).path, "")
+            _client_lines(inv, paths[0] if paths else "", known)
+        _client_lines(inv, paths[0] if paths else "", typed(inv))
         return UNKNOWN_FLOW
     if len(paths) < 2:
         return UNKNOWN_FLOW
@@ -329,9 +421,43 @@ def scp(inv: Invocation) -> Flow:
     for path in paths:
         if host and not remote_part(path):
             send(inv, host, path=path, facts=("copy",))
+    if host:
+        _into_system(inv, into)
     if not host:
         inv.add("overwrite", inv.target(into), facts=("download",))
     return NO_FLOW
+
+
+_SYSTEM_TOPS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/etc", "/usr", "/var/lib", "/var/spool", "/root/.ssh", "/System", "/Library")
+
+
+def _into_system(inv: Invocation, into: str) -> None:
+    """A copy that lands in another host's own directories."""
+    path = into.partition(":")[2] if "://" not in into else "/" + into.split("://", 1)[1].partition("/")[2]
+    bare = path.rstrip("/")
+    if (path[:1] == "/" and not bare) or (path[:1] == "/" and any(bare == top or bare.startswith(top + "/") for top in _SYSTEM_TOPS) and "/share/" not in path and "/www" not in path):
+        inv.add("write", Target("remote", into, ("system-config",)), facts=("copy", "into-system"), detail=into)
+
+
+def typed(inv: Invocation) -> str:
+    """What an interactive client is told: its standard input, else the lines behind it (a terminal that stays open)."""
+    if inv.stdin is not None:
+        return inv.stdin.text or ""
+    rest = inv.walk.text[inv.end : inv.end + 4000]
+    return rest if rest.lstrip(" \t")[:1] == "\n" else ""
+
+
+def _client_lines(inv: Invocation, host: str, text: str) -> None:
+    """Lines for ftp, sftp, tftp, lftp, smbclient: what is put on the other side."""
+    for line in text.replace(";", "\n").split("\n"):
+        parts = line.split()
+        if len(parts) > 1 and parts[0] in ("put", "mput", "send", "append", "reput"):
+            path = next((w for w in parts[1:] if w[:1] != "-"), "")
+            send(inv, host, path=path, facts=("upload",))
+        elif parts[:1] == ["mirror"] and ("-R" in parts or "--reverse" in parts):
+            send(inv, host, path=next((w for w in parts[1:] if w[:1] != "-"), "."), facts=("upload",))
+        elif parts[:1] and parts[0][:1] == "!" and len(line.strip()) > 1:
+            inv.code(line.strip()[1:], inv.name)
 
 
 def ssh_options(inv: Invocation) -> None:
@@ -362,6 +488,8 @@ def openssl(inv: Invocation) -> Flow:
     args = inv.args
     verb = args[0] if args else ""
     if verb == "s_client":
+        if fed_by_shell(inv):
+            inv.add("reverse-shell", Target("remote", value_of(args, "-connect") or ""), facts=("pipe",), detail="a shell's output goes into openssl")
         if inv.stdin is not None and inv.stdin.taints & {"secret", "file"}:
             send(inv, value_of(args, "-connect") or "", facts=("stdin", "upload"))
         return Flow(None, frozenset(("network", "socket")))
@@ -378,27 +506,124 @@ def openssl(inv: Invocation) -> Flow:
 
 
 def ftp(inv: Invocation) -> Flow:
-    text = inv.stdin.text if inv.stdin is not None and inv.stdin.text is not None else " ".join(inv.args)
-    words = text.replace(";", "\n").split("\n")
-    for line in words:
-        parts = line.split()
-        if parts[:1] and parts[0] in ("put", "mput", "send", "append", "mirror"):
-            send(inv, inv.args[0] if inv.args else "", path=parts[-1] if parts[0] != "mirror" else ".", facts=("upload",))
-    if inv.name == "tftp" and "put" in inv.args:
-        send(inv, inv.args[0], path=inv.args[-1], facts=("upload",))
-    if inv.name in ("ftp", "lftp") and inv.stdin is None and not has(inv.args, "-c", "-e", "-f"):
-        return UNKNOWN_FLOW
+    args = inv.args
+    words = operands(args, "-e", "-c", "-f", "-p", "-u", "-P", "-m", "-l", "-r")
+    host = words[0] if words else ""
+    code = value_of(args, "-e", "-c")
+    if inv.name == "tftp" and code == "put":
+        send(inv, host, path=next((a for a in args[args.index("put") + 1 :] if a[:1] != "-"), ""), facts=("upload",))
+    elif inv.name == "tftp" and "put" in args:
+        send(inv, host, path=args[-1], facts=("upload",))
+    elif inv.name == "ftpput" or (inv.name == "tftp" and has(args, "-p")):
+        path = value_of(args, "-l") or words[-1] if words else ""
+        send(inv, host, path=path, facts=("upload",))
+    elif inv.name in ("ncftpput", "cadaver", "curlftpfs"):
+        for path in words[2:] if inv.name == "ncftpput" else []:
+            send(inv, host, path=path, facts=("upload",))
+    elif inv.name == "ftp" and value_of(args, "-u") and words:
+        for path in words:
+            send(inv, value_of(args, "-u") or "", path=path, facts=("upload",))
+    else:
+        _client_lines(inv, host, code or "")
+        _client_lines(inv, host, typed(inv))
+    return UNKNOWN_FLOW
+
+
+def smbclient(inv: Invocation) -> Flow:
+    args = inv.args
+    words = operands(args, "-U", "-c", "-W", "-p", "-I", "-D", "-A", "-T", "-n", "-k", "--user", "--command")
+    host = words[0].replace("\\", "/").strip("/").split("/")[0] if words else ""
+    _client_lines(inv, host, value_of(args, "-c", "--command") or "")
+    _client_lines(inv, host, typed(inv))
+    mode = value_of(args, "-T") or ""
+    if mode.startswith("x"):
+        send(inv, host, path=words[-1], facts=("upload",))
+    return UNKNOWN_FLOW
+
+
+def odd_port(inv: Invocation) -> Flow:
+    """rlogin, cancel, hping3 …: clients whose own words can carry data to a port of someone's choosing."""
+    args = inv.args
+    words = operands(args, "-p", "-l", "-h", "-u", "-d", "--data", "--sign", "--file", "-E", "-e", "-c", "-i")
+    if inv.name == "hping3":
+        path = value_of(args, "--file", "-E")
+        if path:
+            send(inv, words[0] if words else "", path=path, facts=("upload",))
+    elif inv.name == "rlogin":
+        port = value_of(args, "-p")
+        if port and port != "513":
+            send(inv, words[0] if words else "", facts=("odd-port",))
+    elif inv.name == "cancel":
+        server = value_of(args, "-h") or ""
+        if ":" in server and not server.endswith(":631"):
+            send(inv, server, facts=("odd-port",))
+    return UNKNOWN_FLOW
+
+
+def printer(inv: Invocation) -> Flow:
+    """lp, lpr with a print server on the command line: the file goes to that host."""
+    server = value_of(inv.args, "-h" if inv.name == "lp" else "-H")
+    for path in operands(inv.args, "-h", "-H", "-d", "-P", "-n", "-o", "-t", "-U", "-q", "-i", "-#", "-C", "-J", "-T"):
+        if server:
+            send(inv, server, path=path, facts=("copy",))
     return UNKNOWN_FLOW
 
 
 def restic(inv: Invocation) -> Flow:
+    """A backup into a repository that is named on the line by its host; a configured one is the person's own."""
+    args = inv.args
+    words = operands(args, "-r", "--repo", "--repository-file", "-p", "--password-file", "--password-command", "--tag", "--host", "-H", "--exclude", "-e", "--exclude-file", "--files-from", "-o", "--option", "--cache-dir", "--limit-upload", "--limit-download")
+    command = value_of(args, "--password-command")
+    if command:
+        inv.code(command, "restic --password-command")
+    repo = value_of(args, "-r", "--repo") or inv.env.get("RESTIC_REPOSITORY", "")
+    if words[:1] == ["backup"] and repo.startswith("rest:"):
+        for path in words[1:]:
+            send(inv, host_of(repo[5:]), path=path, facts=("copy",))
     return UNKNOWN_FLOW
+
+
+def socket_program(inv: Invocation) -> Flow:
+    """socket(1): ``-p PROGRAM`` runs it on the connection, ``-s`` waits for one."""
+    words = operands(inv.args, "-p", "-B", "-U", "-S")
+    bundled = next((i for i, a in enumerate(inv.args) if a[:1] == "-" and a[1:2] != "-" and "p" in a), -1)
+    if bundled >= 0 and bundled + 1 < len(inv.args):
+        serving = any("s" in a for a in inv.args if a[:1] == "-" and a[1:2] != "-")
+        if serving:
+            inv.add("listen", Target("none"), facts=("shell",), detail="a program for whoever connects")
+        inv.add("reverse-shell", Target("remote", words[0] if words and not serving else ""), facts=("listen",) if serving else (), detail=f"socket -p {inv.args[bundled + 1]}")
+    return Flow(None, frozenset(("network", "socket")))
+
+
+_STARTS = ("/bin/sh", "/bin/bash", "cmd.exe", "powershell", "processbuilder", "runtime.getruntime", "exec $", "exec ", "syscall.exec", "os/exec", "exec.command", "run(", "spawn(", "system(", "popen", "readpipe")
+_SOCKETS = ("java.net.socket", "serversocket", "net.dial", "net.listen", "syscall.socket", "socket(", "tcpsocket", "socket ", "connect(\"", "connect('", "gen_tcp", "tcpclient", "tcplistener", "listen(")
+
+
+def foreign(inv: Invocation) -> Flow | None:
+    """Languages that nothing here reads: code in which a socket and a started program stand side by side."""
+    code = value_of(inv.args, "-e", "-eval", "--eval", "-E", "-c", "-f", "-r") or ""
+    if not code and inv.name in ("go", "rust-script", "swift", "kotlinc", "java", "dart", "crystal", "nim", "zig"):
+        words = operands(inv.args)
+        words = words[1:] if words[:1] in (["run"], ["r"]) else words
+        if words and words[0].endswith((".go", ".rs", ".swift", ".kts", ".java", ".dart", ".cr", ".nim", ".zig")):
+            path = inv.target(words[0]).path
+            code = inv.walk.scripts.get(path) or ("" if inv.scope.where else inv.walk.world.text(path, 1 << 17)) or ""
+        else:
+            return None
+    if not code and not operands(inv.args):
+        code = typed(inv)
+    low = code[:20000].lower()
+    if any(mark in low for mark in _SOCKETS) and any(mark in low for mark in _STARTS):
+        inv.add("reverse-shell", Target("remote", ""), sure="likely", facts=("code",), detail=f"{inv.name} code that joins a socket to a program")
+    return None
 
 
 def whois(inv: Invocation) -> Flow:
     """whois and finger can carry a file's text to a port of someone's choice."""
     if inv.taints & {"file", "secret", "substitution"} or (inv.stdin is not None and inv.stdin.taints & {"file", "secret"}):
         send(inv, value_of(inv.args, "-h") or "", facts=("upload",))
+    elif inv.name == "whois" and (value_of(inv.args, "-p", "--port") or "43") != "43":
+        send(inv, value_of(inv.args, "-h", "--host") or "", facts=("odd-port",))
     return Flow(None, frozenset(("network",)))
 
 
@@ -409,9 +634,23 @@ def uploader(inv: Invocation) -> Flow | None:
     if inv.name in ("croc", "magic-wormhole", "wormhole", "transfer", "ffsend"):
         for path in words[1:] if words[:1] in (["send"], ["upload"]) else []:
             send(inv, inv.name, path=path, facts=("upload",))
-    elif inv.name in ("ngrok", "localtunnel", "lt", "cloudflared", "bore", "frpc"):
-        if inv.name != "cloudflared" or words[:1] in (["tunnel"], ["access"]):
-            inv.add("listen", Target("remote"), facts=("tunnel",), sure="likely")
+    elif inv.name in ("ngrok", "localtunnel", "lt", "cloudflared", "bore", "frpc", "serveo", "pinggy", "zrok", "playit", "rathole", "chisel", "devtunnel"):
+        opens = {
+            "ngrok": words[:1] in (["http"], ["tcp"], ["tls"], ["start"]), "cloudflared": words[:2] in (["tunnel", "run"], ["tunnel"]) and has(args, "--url", "--hello-world") or words[:2] == ["tunnel", "run"],
+            "bore": words[:1] == ["local"], "zrok": words[:1] == ["share"], "chisel": words[:1] == ["client"], "devtunnel": words[:1] == ["host"], "lt": has(args, "-p", "--port"), "localtunnel": has(args, "-p", "--port"),
+        }.get(inv.name, True)
+        if opens and not has(args, "--help", "--version"):
+            inv.add("listen", Target("remote"), facts=("tunnel", "public"), sure="likely", detail=inv.name)
+    elif inv.name == "tailscale":
+        if words[:1] == ["funnel"] and words[1:2] not in (["status"], ["reset"], ["off"]):
+            inv.add("listen", Target("remote"), facts=("tunnel",), sure="likely", detail="tailscale funnel")
+        if words[:1] in (["serve"], ["funnel"]):
+            for path in words[1:]:
+                if path[:1] in "/.~" and not path.startswith("/proxy"):
+                    send(inv, "the tailnet", path=path, facts=("upload",))
+        elif words[:2] == ["file", "cp"] and len(words) > 3:
+            for path in words[2:-1]:
+                send(inv, words[-1].rstrip(":"), path=path, facts=("copy",))
     elif inv.name == "gist" or inv.name == "pastebinit":
         for path in words:
             send(inv, inv.name, path=path, facts=("upload", "public"))
@@ -426,15 +665,28 @@ def uploader(inv: Invocation) -> Flow | None:
 def rclone(inv: Invocation) -> Flow:
     words = operands(inv.args, "--config", "--include", "--exclude", "--filter", "--transfers", "--bwlimit")
     verb = words[0] if words else ""
+    if has(inv.args, "-n", "--dry-run"):
+        return UNKNOWN_FLOW
     if verb in ("copy", "sync", "move", "copyto", "moveto", "rcat") and len(words) >= 3:
         if ":" in words[2] and ":" not in words[1]:
-            send(inv, words[2], path=words[1], facts=("upload",) if verb != "sync" else ("upload", "copy"))
+            # a configured remote is the person's own place; one written out on the line (":sftp,host=…:") is not
+            target = inv.target(words[1])
+            send(inv, words[2], path=words[1] if "secret" in target.roles or words[2][:1] == ":" else "", facts=("upload",) if words[2][:1] == ":" else ("copy",))
         if verb == "sync":
             inv.add("delete", Target("remote" if ":" in words[2] else inv.target(words[2]).kind, words[2]), facts=("recursive", "mirror"))
         if verb in ("move", "moveto") and ":" not in words[1]:
             inv.add("delete", inv.target(words[1]), facts=("recursive", "after-copy"))
     elif verb in ("purge", "delete", "deletefile", "rmdirs") and len(words) >= 2:
         inv.add("delete", Target("remote", words[1]), facts=("recursive", "force"))
+    return UNKNOWN_FLOW
+
+
+def raw_socket(inv: Invocation) -> Flow:
+    """zsh's ztcp, ksh's and gawk's kin: a connection held as a file descriptor, for whatever is redirected to it."""
+    words = operands(inv.args, "-d")
+    listening = has(inv.args, "-l")
+    if not has(inv.args, "-L", "-c"):
+        inv.add("listen" if listening else "send", Target("remote", words[0] if words and not listening else ""), facts=("raw-bytes",))
     return UNKNOWN_FLOW
 
 
@@ -449,5 +701,10 @@ READERS: dict[str, Callable[[Invocation], Flow | None]] = {
     "nc.traditional": netcat, "nc.openbsd": netcat, "socat": socat, "telnet": telnet, "dig": dns, "nslookup": dns, "host": dns, "drill": dns, "resolvectl": dns, "ping": dns,
     "scp": scp, "sftp": scp, "mail": mail, "mailx": mail, "mutt": mail, "sendmail": mail, "msmtp": mail, "swaks": mail, "openssl": openssl, "ftp": ftp, "lftp": ftp, "tftp": ftp,
     "whois": whois, "finger": whois, "croc": uploader, "wormhole": uploader, "transfer": uploader, "ngrok": uploader, "lt": uploader, "localtunnel": uploader, "cloudflared": uploader,
-    "bore": uploader, "gist": uploader, "pastebinit": uploader, "ab": uploader, "ffsend": uploader, "rclone": rclone,
+    "bore": uploader, "gist": uploader, "pastebinit": uploader, "ab": uploader, "ffsend": uploader, "rclone": rclone, "croc": uploader, "magic-wormhole": uploader,
+    "frpc": uploader, "zrok": uploader, "chisel": uploader, "devtunnel": uploader, "pinggy": uploader, "tailscale": uploader, "restic": restic, "smbclient": smbclient,
+    "ncftpput": ftp, "ftpput": ftp, "socket": socket_program, "ztcp": raw_socket, "rlogin": odd_port, "cancel": odd_port, "hping3": odd_port, "lp": printer, "lpr": printer,
+    "julia": foreign, "tclsh": foreign, "wish": foreign, "jrunscript": foreign, "jjs": foreign, "groovy": foreign, "scala": foreign, "Rscript": foreign, "R": foreign, "elixir": foreign,
+    "erl": foreign, "go": foreign, "swift": foreign, "jshell": foreign, "guile": foreign, "racket": foreign, "clojure": foreign, "octave": foreign, "ghc": foreign, "runghc": foreign,
+    "rust-script": foreign, "java": foreign, "dart": foreign, "crystal": foreign, "ocaml": foreign,
 }  # fmt: skip
