@@ -104,8 +104,19 @@ def judge(event: Event, ctx: Context) -> PointResult:
     findings = [f.record() for f in reading.findings if f.effect != "run"][:24]
     if findings:
         record["findings"] = findings
-    if decision.outcome in ("ask", "deny") and _excepted(event, reading, chosen, ctx):
-        decision = Decision(point=ID, rule=decision.rule, source="rules", note="excepted by the policy")
+    if decision.outcome in ("ask", "deny"):
+        lifted = [h for h in hits if h.severity != "note" and _excepted(reading, h, ctx)]
+        if lifted:
+            record["excepted"] = [h.rule["id"] for h in lifted]
+            decision, chosen = decide_by_rules([h for h in hits if h not in lifted])
+    if not ctx.offline and ctx.mode == "active":
+        from .remembered import keep, same_again, written_here
+
+        decision = same_again(event, ctx, reading, decision, record)
+        keep(event, ctx, reading, decision, chosen.finding if chosen is not None else None)
+        scripts = written_here(event, ctx, reading)
+        if scripts:
+            record["written_here"] = scripts
     if decision.outcome != "deny" and not ctx.offline and _wants_judge(decision, hits, ctx):
         decision = _judged(event, ctx, reading, decision, record)
     return PointResult(decision, record)
@@ -136,19 +147,15 @@ def decide_by_rules(hits: list[Hit]) -> tuple[Decision, Hit | None]:
     return Decision(point=ID, source="rules"), None
 
 
-def _excepted(event: Event, reading: Reading, hit: Hit | None, ctx: Context) -> bool:
+def _excepted(reading: Reading, hit: Hit, ctx: Context) -> bool:
     """Whether the user's or the managed policy lifts this rule for this command or path."""
     import time
 
     from ..policy import exceptions
     from ..shell.paths import glob_match
 
-    if hit is None:
-        return False
     for entry in exceptions(ctx.policy, time.time()):
-        if entry.get("rule") not in (hit.rule["id"], "*"):
-            continue
-        if hit.rule.get("unrecoverable") and entry.get("rule") == "*":
+        if entry.get("rule") not in (hit.rule["id"], "*") or (hit.rule.get("unrecoverable") and entry.get("rule") == "*"):
             continue
         command, path = entry.get("command"), entry.get("path")
         if isinstance(command, str) and command == reading.command:
@@ -206,7 +213,9 @@ def wording_hash() -> str:
     return sha256(dumps(questions(), sort_keys=True).encode()).hexdigest()[:16]
 
 
-def build_state(event: Event, reading: Reading, decision: Decision, requests: list[str]) -> dict[str, Any]:
+def build_state(
+    event: Event, reading: Reading, decision: Decision, requests: list[str], written: list[str] | None = None
+) -> dict[str, Any]:
     """Facts first, untrusted text last and under ``untrusted_*``, redacted before it is cut."""
     from ..shell.calls import describe
     from ..text.printable import printable
@@ -221,6 +230,7 @@ def build_state(event: Event, reading: Reading, decision: Decision, requests: li
             "effects": redact_value(describe(reading.findings, 12)),
             "rules_would": decision.outcome,
             "by": "subagent" if event.agent else "main agent",
+            "scripts_written_in_this_session": len(written or ()),
         },
         "untrusted_description": printable(redact(described))[:300] if isinstance(described, str) else "",
         "untrusted_command": printable(redact(str(text)))[:MAX_SHOWN],
@@ -260,7 +270,7 @@ def _judged(event: Event, ctx: Context, reading: Reading, decision: Decision, re
         ctx.rules_said(decision)
     asked = questions()
     deadline = float(ctx.policy.judge.get("deadline", 4.0))
-    reply: JudgeReply = chosen.ask(build_state(event, reading, decision, requests), asked, deadline)
+    reply: JudgeReply = chosen.ask(build_state(event, reading, decision, requests, record.get("written_here")), asked, deadline)
     record["questions"] = [{"id": name, "type": q["type"], "capability": CAPABILITIES[name]} for name, q in asked.items()]
     record["wording"] = wording_hash()
     record["judge"] = {

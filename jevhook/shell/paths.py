@@ -66,16 +66,34 @@ _SECRET_NAMES = frozenset(
     (
         ".env", ".netrc", "_netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials", ".htpasswd", "credentials", "credentials.json",
         "secrets.yml", "secrets.yaml", "secrets.json", "secrets.toml", "secret.key", "master.key", ".vault-token", "kubeconfig",
-        "shadow", "gshadow", "master.passwd", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "wallet.dat", "keys.json",
-        "service-account.json", "serviceaccount.json", "client_secret.json", ".my.cnf", ".s3cfg", ".boto", "terraform.tfvars",
-        "application_default_credentials.json", "access_tokens.db", "login data", "cookies.sqlite", "key4.db", "logins.json",
-        "login.keychain-db", "opasswd", ".dockercfg", "hosts.yml", "credentials.db", "secring.gpg", "ntds.dit", "sam", ".envrc",
-        "auth.json", "token.json", "secrets.env", "krb5.keytab", "vault.key", "environ",
+        "gshadow", "master.passwd", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", "wallet.dat", "keys.json",
+        "service-account.json", "serviceaccount.json", "client_secret.json", ".my.cnf", ".mylogin.cnf", ".s3cfg", ".boto", "terraform.tfvars",
+        "application_default_credentials.json", "access_tokens.db", "login data", "cookies.sqlite", "key3.db", "key4.db", "logins.json", "signons.sqlite",
+        "login.keychain-db", "login.keychain", "opasswd", ".dockercfg", "credentials.db", "secring.gpg", "ntds.dit", ".envrc", ".credentials.json",
+        "auth.json", "token.json", "secrets.env", "krb5.keytab", "vault.key", ".databrickscfg", ".terraformrc", "terraform.rc", ".passwd-s3fs",
+        "sitemanager.xml", "rclone.conf", ".vault_pass", ".vault-pass", "vault_pass.txt", ".esmtprc", ".msmtprc", ".fetchmailrc", ".authinfo", ".authinfo.gpg",
+        "privkey.pem", "key.pem", "private.pem", "private_key.pem", ".dev.vars", "prod.secret.exs", "local.secret.exs", "keystore.properties", "key.properties",
     )
 )  # fmt: skip
-_SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".kdbx", ".keystore", ".jks", ".ppk", ".asc", ".gpg", ".keytab", ".tfstate", ".ovpn", ".secret")
+# Names that are ordinary elsewhere: credentials only in these places.
+_SECRET_PLACES = (
+    "/etc/shadow", "/etc/shadow-", "/etc/gshadow-", "/config/sam", "/config/security", "/config/gh/hosts.yml", "/config/glab-cli/config.yml", "/config/hub", "/config/doctl/config.yaml",
+    "/.m2/settings.xml", "/.m2/settings-security.xml", "/.gradle/gradle.properties", "/.bundle/config", "/.composer/auth.json", "/.fly/config.yml", "/.config/stripe/config.toml",
+    "/.config/solana/id.json", "/.vnc/passwd", "/etc/kubernetes/admin.conf", "/.snowsql/config", "/.config/configstore/firebase-tools.json", "/.config/netlify/config.json",
+    "/etc/krb5.keytab", "/.config/hcloud/cli.toml", "/.config/ngrok/ngrok.yml", "/.ngrok2/ngrok.yml", "/.irssi/config", "/.config/gcloud", "/.rhosts", "/etc/ppp/chap-secrets", "/etc/ipsec.secrets",
+    "/etc/wpa_supplicant/wpa_supplicant.conf", "/.config/sops/age/keys.txt", "/.age/key.txt", "/etc/sudoers", "/etc/master.passwd", "/.claude/.credentials.json", "/.wakatime.cfg",
+)  # fmt: skip
+_SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".kdbx", ".kdb", ".keystore", ".jks", ".ppk", ".keytab", ".tfstate", ".tfstate.backup", ".ovpn", ".secret", ".agekey", ".mobileprovision", ".p8", ".pkcs12", ".bks")
+# A certificate, a chain or a public key by its name: what it holds is given to everybody anyway.
+_PUBLIC_PARTS = frozenset("cert certs crt certificate certificates ca cacert cacerts chain fullchain bundle public pub root rootca crl dhparam dhparams csr isrgrootx1 client-cert server-cert signing release keyring".split())
 _PUBLIC_MARKS = ("example", "sample", "template", "dist", "defaults", "schema", "test", "fixture", "mock", "demo")
-_SECRET_DIRS = ("/.ssh/", "/.gnupg/", "/.aws/", "/.azure/", "/.config/gcloud/", "/.kube/", "/.docker/", "/.password-store/", "/.config/gh/", "/run/secrets/", "/.config/op/", "/keychains/", "/.secrets/", "/secrets/")
+_SECRET_DIRS = (
+    "/.ssh/", "/.gnupg/", "/.aws/", "/.azure/", "/.config/gcloud/", "/.kube/", "/.docker/", "/.password-store/", "/.config/gh/", "/run/secrets/", "/.config/op/", "/keychains/", "/.secrets/", "/secrets/",
+    "/.oci/", "/.local/share/keyrings/", "/etc/ssl/private/", "/.ethereum/keystore/", "/etc/wireguard/", "/system-connections/", "/.config/1password/", "/.electrum/wallets/", "/.aliyun/", "/.bluemix/",
+    "/.config/bitwarden cli/", "/.local/share/containers/auth/", "/.putty/", "/.minikube/certs/", "/etc/letsencrypt/archive/",
+)  # fmt: skip
+_BROWSER_DIRS = ("/google-chrome", "/google/chrome/", "/chromium/", "/bravesoftware/", "/microsoft edge/", "/microsoft-edge", "/.mozilla/firefox/", "/firefox/profiles/", "/vivaldi/", "/opera")
+_BROWSER_NAMES = frozenset(("cookies", "web data", "login data", "login data for account", "local state", "cookies.sqlite", "key4.db", "logins.json", "cookies.binarycookies", "history"))
 _HOOK_SETTINGS = (
     "/.claude/settings.json", "/.claude/settings.local.json", "/.claude.json", "/.codex/config.toml", "/.codex/hooks.json",
     "/.codex/requirements.toml", "/.gemini/settings.json", "/.qwen/settings.json", "/.cursor/hooks.json", "/.factory/hooks.json",
@@ -414,19 +432,29 @@ def secret_name(low: str) -> bool:
     name = low[low.rfind("/") + 1 :]
     if any(mark in name for mark in _PUBLIC_MARKS) and not name.startswith("id_"):
         return False
-    if name in _SECRET_NAMES:
-        return name != "environ" or low.startswith("/proc/")
+    if name in _SECRET_NAMES or (name == "environ" and low.startswith("/proc/")):
+        return True
+    if low.endswith(_SECRET_PLACES):
+        return True
     if name.startswith(".env.") or (name.endswith(".env") and len(name) > 4):
-        return True
+        return not name.endswith((".enc", ".encrypted", ".gpg", ".age", ".sops", ".d.ts", ".md"))
     if name.endswith(_SECRET_ENDINGS):
-        return True
-    if name.startswith(("credentials.", "secrets.", "secret.", "service-account", "id_rsa", "id_ed25519")):
-        return not name.endswith((".pub", ".py", ".ts", ".js", ".go", ".rs", ".md", ".java", ".rb", ".html", ".txt.j2"))
+        return not (name.endswith((".pem", ".key")) and _public_part(name))
+    if name.startswith(("credentials.", "secrets.", "secret.", "service-account", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", "client_secret")):
+        return not name.endswith((".pub", ".py", ".ts", ".tsx", ".js", ".go", ".rs", ".md", ".java", ".rb", ".html", ".txt.j2", ".php", ".cs", ".tf", ".enc", ".kt", ".swift", ".mdx", ".j2", ".css", ".vue"))
+    if name in _BROWSER_NAMES:
+        return any(mark in low for mark in _BROWSER_DIRS)
     if any(mark in low + "/" for mark in _SECRET_DIRS):
-        if "/secrets/" in low and low.endswith((".py", ".ts", ".js", ".go", ".md")):
+        if "/secrets/" in low + "/" and (low.endswith(("/secrets", ".py", ".ts", ".js", ".go", ".md", ".rs", ".rb", ".java", ".tf", ".tsx", ".enc", ".sh"))):
             return False
-        return not name.endswith(".pub") and name not in ("known_hosts", "config" if "/.ssh/" in low else "\0", "authorized_keys")
+        return not name.endswith((".pub", ".md")) and name not in ("known_hosts", "known_hosts.old", "config" if "/.ssh/" in low else "\0", "authorized_keys")
     return False
+
+
+def _public_part(name: str) -> bool:
+    """``server.crt.pem``, ``ca-bundle.pem``, ``public.key``: a part of the name says public and none says private."""
+    stem = name[: name.rfind(".")].replace("-", ".").replace("_", ".").split(".")
+    return any(part in _PUBLIC_PARTS for part in stem) and not any(part in ("key", "private", "privkey", "priv") for part in stem)
 
 
 def _glob_roles(path: str, place: Place) -> set[str]:

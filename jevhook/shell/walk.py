@@ -365,6 +365,8 @@ class Walk:
             facts = ("append",) if effect == "write" else ("redirect",)
             if flow.text == "":
                 facts = (*facts, "emptied")
+                if self.world.size(target.path) > 0 and not scope.where:
+                    facts = (*facts, "existing")
             inv.add(effect, target, facts=facts)
             if target.path and flow.text is not None and len(self.scripts) < 64:
                 old = self.scripts.get(target.path, "") if effect == "write" else ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Reader = Callable[[Invocation], Flow | None]
 
-MODULES = ("readers", "files", "git", "launch", "interpreters", "network", "system", "databases", "tools", "cloud")
+MODULES = ("readers", "files", "git", "launch", "interpreters", "network", "system", "databases", "tools", "cloud", "secrets")
 
 _table: dict[str, Reader] = {}
 

@@ -82,10 +82,26 @@ def cp(inv: Invocation) -> Flow:
     if into is None and len(paths) >= 2:
         into = paths.pop()
     for path in paths:
-        _read_paths(inv, [path])
+        _copied_secret(inv, path, into)
     if into is not None:
         _written(inv, into, paths, "write" if has(inv.args, "-n", "--no-clobber", "-b", "--backup", "-i") else "overwrite")
     return NO_FLOW
+
+
+def _copied_secret(inv: Invocation, path: str, into: str | None) -> None:
+    """A copy of a secret beside the project's own, under a name that is still known as one, gives nothing away."""
+    source = inv.target(path)
+    if "secret" not in source.roles:
+        _read_paths(inv, [path])
+        return
+    goal = inv.target(into) if into is not None else source
+    if "secret" not in goal.roles and into is not None:
+        goal = inv.target(into.rstrip("/") + "/" + path.rstrip("/").rsplit("/", 1)[-1])
+        if not (into.endswith("/") or into in (".", "..") or inv.walk.world.kind(inv.target(into).path) == "dir"):
+            goal = inv.target(into)
+    own = ("project", "build", "home-item", "project-parent", "unknown")
+    kept = "secret" in goal.roles and source.kind in own and goal.kind in own
+    inv.add("read-secret", source, facts=("copy", "kept") if kept else ("copy",))
 
 
 def _written(inv: Invocation, into: str, sources: list[str], effect: str) -> None:
@@ -362,7 +378,11 @@ def sed(inv: Invocation) -> Flow:
         for path in words:
             inv.add("write", inv.target(path), facts=("in-place",))
         return NO_FLOW
-    return _read_paths(inv, words) if words else (inv.stdin or UNKNOWN_FLOW).__class__(None, inv.stdin.taints if inv.stdin else frozenset())
+    if words:
+        return _read_paths(inv, words)
+    from .readers import masked
+
+    return masked(inv, Flow(None, inv.stdin.taints if inv.stdin else frozenset())) or UNKNOWN_FLOW
 
 
 def _sed_script(inv: Invocation, script: str) -> None:

@@ -443,8 +443,12 @@ def typed(inv: Invocation) -> str:
     """What an interactive client is told: its standard input, else the lines behind it (a terminal that stays open)."""
     if inv.stdin is not None:
         return inv.stdin.text or ""
-    rest = inv.walk.text[inv.end : inv.end + 4000]
-    return rest if rest.lstrip(" \t")[:1] == "\n" else ""
+    text = inv.walk.text
+    rest = text[inv.end : inv.end + 4000]
+    if rest.lstrip(" \t")[:1] == "\n":
+        return rest
+    at = text.find(inv.path + "\n", inv.start)  # a line that could not be read whole has no exact places
+    return text[at + len(inv.path) : at + 4000] if at >= 0 and not inv.args else ""
 
 
 def _client_lines(inv: Invocation, host: str, text: str) -> None:
@@ -636,10 +640,12 @@ def uploader(inv: Invocation) -> Flow | None:
             send(inv, inv.name, path=path, facts=("upload",))
     elif inv.name in ("ngrok", "localtunnel", "lt", "cloudflared", "bore", "frpc", "serveo", "pinggy", "zrok", "playit", "rathole", "chisel", "devtunnel"):
         opens = {
-            "ngrok": words[:1] in (["http"], ["tcp"], ["tls"], ["start"]), "cloudflared": words[:2] in (["tunnel", "run"], ["tunnel"]) and has(args, "--url", "--hello-world") or words[:2] == ["tunnel", "run"],
-            "bore": words[:1] == ["local"], "zrok": words[:1] == ["share"], "chisel": words[:1] == ["client"], "devtunnel": words[:1] == ["host"], "lt": has(args, "-p", "--port"), "localtunnel": has(args, "-p", "--port"),
+            "ngrok": words[:1] in (["http"], ["tcp"], ["tls"], ["start"]), "cloudflared": words[:1] == ["tunnel"] and (words[1:2] == ["run"] or has(args, "--url", "--hello-world")),
+            "bore": words[:1] == ["local"], "zrok": words[:2] == ["share", "public"], "devtunnel": words[:1] == ["host"], "lt": has(args, "-p", "--port"), "localtunnel": has(args, "-p", "--port"),
         }.get(inv.name, True)
-        if opens and not has(args, "--help", "--version"):
+        if inv.name in ("chisel", "frpc", "rathole"):
+            inv.add("listen", Target("remote"), facts=("tunnel",), sure="likely", detail=inv.name)
+        elif opens and not has(args, "-h", "--help", "--version"):
             inv.add("listen", Target("remote"), facts=("tunnel", "public"), sure="likely", detail=inv.name)
     elif inv.name == "tailscale":
         if words[:1] == ["funnel"] and words[1:2] not in (["status"], ["reset"], ["off"]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..finding import ANY, NAME, STAR
+from ..finding import ANY, NAME, STAR, Target
 from ..walk import NO_FLOW, UNKNOWN_FLOW, Flow
 from .options import has, operands, value_of, values_of
 
@@ -26,7 +26,7 @@ def read_paths(inv: Invocation, paths: list[str]) -> Flow:
             continue
         target = inv.target(path)
         if "secret" in target.roles or "history" in target.roles:
-            inv.add("read-secret", target)
+            exposed(inv, target)
             taints |= {"secret"}
         elif target.kind not in ("null",):
             taints |= {"file"}
@@ -43,9 +43,97 @@ def read_paths(inv: Invocation, paths: list[str]) -> Flow:
     return Flow("".join(texts) if known and texts else None, frozenset(taints))
 
 
+def exposed(inv: Invocation, target: Target, *facts: str) -> None:
+    """A secret file is read by this program.  Facts: ``captured`` where what it prints goes into a variable or an
+    argument and not to the reader's eyes, ``names`` where only names of settings come out."""
+    marks = list(facts)
+    if _names_only(inv):
+        marks.append("names")
+    elif _captured(inv):
+        marks.append("captured")
+    inv.add("read-secret", target, facts=tuple(marks))
+
+
+_GREPS = ("grep", "egrep", "fgrep", "rg", "ag", "ack", "zgrep")
+_PRINTERS = ("echo", "printf", "cat", "print", "tee", "head", "tail", "less", "")
+
+
+def _names_only(inv: Invocation) -> bool:
+    """Whether what this filter prints of ``NAME=value`` lines are names, counts or nothing."""
+    name, args = inv.name, inv.args
+    if name in _GREPS:
+        if has(args, "-c", "-q", "-l", "-L", "--count", "--quiet", "--silent", "--files-with-matches", "--files-without-match", "--files"):
+            return True
+        pattern = next((a for a in args if a[:1] != "-"), "")
+        return has(args, "-o", "--only-matching") and ".*" not in pattern and ".+" not in pattern and "=" not in pattern.rstrip("=")
+    if name == "cut":
+        return (value_of(args, "-f", "--fields") or "").rstrip(",") == "1" and any("=" in a[1:] if a[:1] == "-" else a == "=" for a in args)
+    if name in ("awk", "gawk", "mawk", "nawk"):
+        code = next((a for a in args if "{" in a), "")
+        return "$1" in code and "$2" not in code and "$0" not in code and "getline" not in code and any("=" in a for a in args if a is not code)
+    if name in ("sed", "gsed"):
+        script = next((a for a in args if len(a) > 3 and a[0] == "s" and not a[1].isalnum()), "")
+        parts = script.split(script[1]) if script else []
+        return len(parts) >= 4 and "=.*" in parts[1].replace("[^ ]*", ".*").replace(")", "").replace("\\", "") and "\\2" not in parts[2] and "&" not in parts[2]
+    return name in ("wc", "md5sum", "sha256sum", "sha1sum", "shasum", "cksum", "sha512sum", "cmp")
+
+
+def _captured(inv: Invocation) -> bool:
+    """Whether this command stands in ``$(…)`` behind an assignment or as an argument of a program that prints nothing of it."""
+    text = inv.walk.text
+    depth = 0
+    at = min(inv.start, len(text)) - 1
+    low = max(0, at - 4000)
+    ticks = text.count("`", low, inv.start)
+    while at >= low:
+        c = text[at]
+        if c == ")":
+            depth += 1
+        elif c == "(":
+            if depth == 0:
+                break
+            depth -= 1
+        elif c == "`" and ticks % 2 and depth == 0:
+            break
+        at -= 1
+    if at < low or (text[at] == "(" and text[at - 1 : at] != "$"):
+        return False
+    before = text[low : at - (text[at] == "(")]
+    for mark in (";", "&", "|", "\n", "(", "{"):
+        before = before[before.rfind(mark) + 1 :]
+    words = before.split()
+    while words and "=" in words[0].rstrip("\"'") and words[0].split("=", 1)[0].isidentifier() and len(words) > 1:
+        words.pop(0)
+    if not words:
+        return False
+    first = words[0]
+    if "=" in first and first.split("=", 1)[0].strip("+").isidentifier():
+        return True
+    return first[first.rfind("/") + 1 :] not in _PRINTERS
+
+
+def masked(inv: Invocation, flow: Flow | None) -> Flow | None:
+    """A filter behind a pipe that lets only names through: what was read in front of it did not come out."""
+    if flow is None or inv.stdin is None or "secret" not in inv.stdin.taints or not _names_only(inv):
+        return flow
+    text = inv.walk.text
+    for finding in reversed(inv.walk.findings):
+        between = text[finding.end : inv.start]
+        if finding.effect == "read-secret" and finding.end <= inv.start and "|" in between and not any(m in between for m in (";", "&&", "||", "\n")):
+            finding.facts = finding.facts | {"names"}
+    return Flow(flow.text, flow.taints - {"secret"}, flow.names)
+
+
+def _redirected(inv: Invocation) -> None:
+    """``cat < .env``: what comes in is a secret that nothing before has read."""
+    if inv.stdin is not None and {"secret", "file"} <= inv.stdin.taints and not any(f.effect == "read-secret" for f in inv.walk.findings):
+        exposed(inv, Target("project", "stdin", ("secret",)), "redirect")
+
+
 def cat(inv: Invocation) -> Flow:
     paths = operands(inv.args, "-n", "-c", "--lines", "--bytes") if inv.name in ("head", "tail") else operands(inv.args)
     if not paths or paths == ["-"]:
+        _redirected(inv)
         flow = inv.stdin or UNKNOWN_FLOW
         if inv.name in ("head", "tail", "less", "more") and flow.text is not None and flow.text.count("\n") > 5:
             return Flow(None, flow.taints, flow.names)
@@ -63,9 +151,17 @@ def grep(inv: Invocation) -> Flow:
         inv.command([pre], "rg --pre")
     if not values_of(inv.args, "-e", "-f", "--regexp", "--file") and not has(inv.args, "--files"):
         words = words[1:]
+    for k, arg in enumerate(inv.args):
+        # what stands in a pattern file shows in what matches
+        path = inv.args[k + 1] if k + 1 < len(inv.args) and arg[:1] == "-" and arg[1:2] != "-" and arg[-1:] == "f" and len(arg) < 6 else arg[7:] if arg[:7] == "--file=" else arg[2:] if arg[:2] == "-f" else ""
+        if (path or (arg == "--file" and k + 1 < len(inv.args))) and "secret" in inv.target(path or inv.args[k + 1]).roles:
+            exposed(inv, inv.target(path or inv.args[k + 1]), "patterns")
     if not words:
+        _redirected(inv)
         taints = inv.stdin.taints if inv.stdin is not None else frozenset()
-        return Flow(None, taints, inv.stdin.names if inv.stdin is not None else None)
+        return masked(inv, Flow(None, taints, inv.stdin.names if inv.stdin is not None else None)) or UNKNOWN_FLOW
+    if has(inv.args, "--files"):
+        return Flow(None, frozenset(), [w.rstrip("/") + "/" + STAR for w in words])
     flow = read_paths(inv, words)
     names = None
     if has(inv.args, "-l", "-L", "--files-with-matches", "--files-without-match", "--files"):
@@ -95,8 +191,9 @@ def passes(inv: Invocation) -> Flow:
         if inv.name == "tr" and flow.text is not None and len(inv.args) >= 2:
             return Flow(_tr(flow.text, inv.args), flow.taints | ({"decoded"} if _is_rotation(inv.args) else frozenset()))
         text = flow.text if inv.name in ("sort", "uniq", "tac", "nl") and flow.text is not None and flow.text.count("\n") <= 1 else None
-        return Flow(text, flow.taints, flow.names)
-    return Flow(None, read_paths(inv, paths).taints)
+        return masked(inv, Flow(text, flow.taints, flow.names)) or UNKNOWN_FLOW
+    taints = read_paths(inv, paths).taints
+    return Flow(None, taints - {"secret"} if _names_only(inv) else taints)
 
 
 def _expanded(spec: str) -> str:
@@ -134,6 +231,8 @@ def _is_rotation(args: list[str]) -> bool:
 def base64(inv: Invocation) -> Flow:
     decode = has(inv.args, "-d", "-D", "--decode", "-di", "-id")
     words = operands(inv.args, "-w", "--wrap", "-b", "-i", "-o")
+    if not words:
+        _redirected(inv)
     into = read_paths(inv, words) if words else (inv.stdin or UNKNOWN_FLOW)
     taints = into.taints | inv.taints
     if not decode:
@@ -226,6 +325,8 @@ def which(inv: Invocation) -> Flow:
 
 def name_only(inv: Invocation) -> Flow:
     """Prints one word that holds no slash: date, hostname, id -u, nproc, uname."""
+    if inv.name == "wc":
+        masked(inv, NO_FLOW)
     if inv.name == "whoami" or (inv.name == "id" and has(inv.args, "-un")):
         return Flow(inv.walk.world.user + "\n")
     return Flow(NAME + "\n")
@@ -247,7 +348,7 @@ def tput(inv: Invocation) -> Flow:
 
 READERS = {
     "cat": cat, "head": cat, "tail": cat, "less": cat, "more": cat, "bat": cat, "batcat": cat, "tac": passes, "nl": passes,
-    "strings": cat, "od": xxd, "hexdump": xxd, "xxd": xxd, "grep": grep, "egrep": grep, "fgrep": grep, "rg": grep, "ag": grep, "ack": grep,
+    "strings": cat, "pr": cat, "expand": cat, "iconv": passes, "most": cat, "pygmentize": cat, "ccat": cat, "hexyl": xxd, "od": xxd, "hexdump": xxd, "xxd": xxd, "grep": grep, "egrep": grep, "fgrep": grep, "rg": grep, "ag": grep, "ack": grep,
     "zgrep": grep, "ls": ls, "dir": ls, "exa": ls, "eza": ls, "tr": passes, "cut": passes, "uniq": passes, "rev": passes, "fold": passes, "column": passes,
     "paste": passes, "fmt": passes, "comm": passes, "join": passes, "base64": base64, "gbase64": base64, "base32": base64,
     "gzip": decompress, "gunzip": decompress, "zcat": decompress, "gzcat": decompress, "bzip2": decompress, "bunzip2": decompress, "bzcat": decompress,

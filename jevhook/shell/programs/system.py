@@ -38,7 +38,7 @@ def _names_runtime(names: list[str]) -> bool:
 def kill(inv: Invocation) -> Flow:
     args = inv.args
     if inv.name == "kill":
-        if has(args, "-l", "-L", "--list"):
+        if args[:1] in (["-l"], ["-L"], ["--list"], ["--table"]):
             return UNKNOWN_FLOW
         pids = [a for a in args if not (a[:1] == "-" and not a[1:].isdigit()) or a == "-1"]
         everyone = "-1" in args[1:] or (args[:1] == ["-1"] and len(args) == 1) or args[-2:] == ["--", "-1"]
@@ -175,7 +175,7 @@ def firewall(inv: Invocation) -> Flow:
         inv.add("weaken", facts=("firewall",), detail="the application firewall off")
     elif name == "setenforce" and words[:1] in (["0"], ["permissive"], ["Permissive"]):
         inv.add("weaken", facts=("selinux",), detail="setenforce 0")
-    elif name in ("aa-teardown", "aa-disable", "aa-complain") or (name == "semanage" and words[:1] == ["permissive"] and has(inv.args, "-a")):
+    elif (name in ("aa-teardown", "aa-disable", "aa-complain") and not has(inv.args, "-h", "--help")) or (name == "semanage" and words[:1] == ["permissive"] and has(inv.args, "-a")):
         inv.add("weaken", facts=("selinux",), detail=name)
     elif name == "mokutil" and has(inv.args, "--disable-validation", "--sb-state-off"):
         inv.add("weaken", facts=("boot",), detail=name)
@@ -257,8 +257,11 @@ def mount(inv: Invocation) -> Flow:
 
 
 def setcap(inv: Invocation) -> Flow:
-    for path in operands(inv.args)[1:]:
-        inv.add("escalate", inv.target(path), facts=("capability",))
+    words = operands(inv.args)
+    # Ping and packet tools, and servers on low ports, are given these by their own manuals.
+    small = bool(words) and all(c.split("+")[0].split("=")[0].strip() in ("cap_net_raw", "cap_net_admin", "cap_net_bind_service", "cap_ipc_lock", "cap_sys_nice") for c in words[0].lower().split(","))
+    for path in words[1:]:
+        inv.add("escalate", inv.target(path), facts=("small-capability",) if small else ("capability",))
     return NO_FLOW
 
 
@@ -319,6 +322,8 @@ def judge_environment(inv: Invocation) -> None:
         elif name in ("NODE_TLS_REJECT_UNAUTHORIZED", "PYTHONHTTPSVERIFY", "GIT_SSL_NO_VERIFY") and value in ("0", "1", "true"):
             if (name == "GIT_SSL_NO_VERIFY") == (value in ("1", "true")):
                 inv.add("weaken", facts=("tls", "one-call"), detail=name)
+        elif (name == "HISTFILE" and value in ("", "/dev/null")) or (name in ("HISTSIZE", "HISTFILESIZE", "SAVEHIST") and value == "0"):
+            inv.add("weaken", facts=("shell-history",), detail=name)
         elif name in ("JEVHOOK", "JEVHOOK_MODE", "JEVHOOK_POLICY"):
             inv.add("gate", Target("none", name, ("gate",)), facts=("environment",), detail=name)
 
