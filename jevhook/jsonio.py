@@ -39,7 +39,7 @@ _encoder: Any
 try:
     import _json
 
-    _scan = _json.make_scanner(_Context)
+    _scan = _json.make_scanner(_Context)  # type: ignore[arg-type]
     _escape: Callable[[str], str] = _json.encode_basestring_ascii
     _encoder = _json.make_encoder
 except (ImportError, AttributeError):  # not CPython

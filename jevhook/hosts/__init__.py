@@ -45,7 +45,7 @@ def load(name: str) -> Host:
     __import__(MODULES[name])
     import sys
 
-    module: Host = sys.modules[MODULES[name]]  # type: ignore[assignment]
+    module: Host = sys.modules[MODULES[name]]
     return module
 
 

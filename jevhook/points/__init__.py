@@ -74,5 +74,5 @@ def load(name: str) -> Point:
 
     module = MODULES[name]
     __import__(module)
-    point: Point = sys.modules[module]  # type: ignore[assignment]
+    point: Point = sys.modules[module]
     return point

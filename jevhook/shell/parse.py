@@ -51,9 +51,9 @@ def read(text: str) -> Sequence:
     except RecursionError:
         raise Unreadable("nested too deeply", reader.i) from None
     if reader.i < reader.n:
-        wrong = Unreadable(f"unexpected {text[reader.i]!r}", reader.i)
-        wrong.done = list(body.items)
-        raise wrong
+        stopped = Unreadable(f"unexpected {text[reader.i]!r}", reader.i)
+        stopped.done = list(body.items)
+        raise stopped
     return body
 
 

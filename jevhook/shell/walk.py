@@ -230,12 +230,11 @@ class Walk:
                 out = flow if out is NO_FLOW else _joined(out, flow)
             return out
         if kind is Pipeline:
-            flow = stdin
-            last = len(node.stages) - 1  # type: ignore[attr-defined]
-            for i, stage in enumerate(node.stages):  # type: ignore[attr-defined]
+            carried = stdin
+            for stage in node.stages:  # type: ignore[attr-defined]
                 # every stage is a subshell; what the last one sets is lost too (bash without lastpipe)
-                flow = self.run(stage, scope.copy(), flow, depth + (1 if i == last and last > 400 else 0))
-            return flow or UNKNOWN_FLOW
+                carried = self.run(stage, scope.copy(), carried, depth)
+            return carried or UNKNOWN_FLOW
         if kind is Group:
             return self.group(node, scope, stdin, depth)  # type: ignore[arg-type]
         if kind is Loop:
@@ -362,7 +361,7 @@ class Walk:
             inv.args = [path]
             inv.taints = taints
             effect = "overwrite" if op in (">", ">|", "&>", ">&") else "write"
-            facts = ("append",) if effect == "write" else ("redirect",)
+            facts: tuple[str, ...] = ("append",) if effect == "write" else ("redirect",)
             if flow.text == "":
                 facts = (*facts, "emptied")
                 if self.world.size(target.path) > 0 and not scope.where:
@@ -464,8 +463,8 @@ class Walk:
         builtin = _BUILTINS.get(inv.name)
         if builtin is not None and "/" not in inv.path:
             return builtin(self, inv)
-        flow: Flow = self.readers.judge(inv)
-        return flow
+        judged: Flow = self.readers.judge(inv)
+        return judged
 
     def launch(self, inv: Invocation, words: list[str], via: str, stdin: Flow | None, scope: Scope | None) -> Flow:
         """A command that a launcher starts (sudo, xargs, ssh …)."""

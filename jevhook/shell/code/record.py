@@ -143,7 +143,12 @@ def concat(left: Any, right: Any) -> Any:
         lefts = left.values if isinstance(left, Alts) else [left]
         rights = right.values if isinstance(right, Alts) else [right]
         return either(*(text(a) + text(b) for a in lefts for b in rights))
-    joined = text(left) + text(right)
+    head, tail = text(left), text(right)
+    if tail[:1] == "\0" and head[-2:] in ("\0/", "\0\0"):
+        head = head[:-2]  # unknown, a slash and unknown again is unknown: loops would pile them up
+    elif tail[:1] == "\0" and head[-1:] == "\0":
+        head = head[:-1]
+    joined = head + tail
     return joined if len(joined) <= _BUILT else joined[:_BUILT] + "\0"
 
 
@@ -219,7 +224,7 @@ def join(*parts: str) -> str:
     """``posixpath.join`` that lets an unknown part stand where it is."""
     path = ""
     for part in parts:
-        if part.startswith("/") or not path:
+        if part.startswith("/") or not path or (part[:1] == path == "\0"):
             path = part
         else:
             path = path + part if path.endswith("/") else path + "/" + part

@@ -591,7 +591,7 @@ class Lexer:
 class Body:
     """A function of the code that is read: where its body stands."""
 
-    __slots__ = ("active", "end", "match", "name", "params", "ran", "start", "tokens")
+    __slots__ = ("active", "acts", "end", "match", "name", "params", "ran", "start", "tokens")
 
     def __init__(self, name: str, params: list[str], reader: Reader, start: int, end: int) -> None:
         self.name = name
@@ -601,6 +601,7 @@ class Body:
         self.start = start
         self.end = min(end, len(reader.tokens))
         self.active = False
+        self.acts = False
         self.ran = 0
 
 
@@ -802,8 +803,9 @@ class Reader:
 
     def call_body(self, body: Body, args: Sequence[Any]) -> Any:
         body.ran += 1
-        if body.active or body.ran > 60 or self.depth > _DEPTH - 25:
+        if body.active or body.ran > (60 if body.acts else 8) or self.depth > _DEPTH - 25:
             return NOTHING
+        found = len(self.record.acts)
         saved = {name: self.vars.get(name) for name in body.params}
         at, tokens, match = self.i, self.tokens, self.match
         level, depth, result = self.level, self.depth, self.result
@@ -821,6 +823,7 @@ class Reader:
             return self.result
         finally:
             body.active = False
+            body.acts = body.acts or len(self.record.acts) > found
             self.i, self.tokens, self.match = at, tokens, match
             self.level, self.depth, self.result = level, depth, result
             for name, old in saved.items():
@@ -840,10 +843,13 @@ class Reader:
             if body.ran or (body.name and self.words.get(body.name, 0) < 2):
                 continue
             self.record.sure = False
+            names = dict(self.vars)  # what one of them leaves behind is nothing to the next
+            self.record.spend(len(names) >> 4)
             try:
                 self.call_body(body, [])
             finally:
                 self.record.sure = True
+                self.vars = names
 
     # ---- expressions
 

@@ -9,6 +9,7 @@ from .options import has, value_of, values_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from ..walk import Invocation
 
@@ -317,7 +318,8 @@ def code_effects(inv: Invocation, language: str | None, code: str, args: list[st
         inv.walk.unanalysed(f"{language} code that could not be read whole", inv.start, inv.end, ("code", "partly"))
     reads_secret = sends = fetches = False
     for act in acts:
-        kind, value = act.kind, act.value
+        kind: str = act.kind
+        value: Any = act.value
         sure = "" if act.sure else "likely"
         if kind == "shell" and isinstance(value, str):
             inv.code(value, f"{language} shell")

@@ -526,8 +526,7 @@ def multiplexer(inv: Invocation) -> Flow:
                 return inv.code(" ".join(rest), f"tmux {verb}")
             return UNKNOWN_FLOW
         return UNKNOWN_FLOW
-    typed = value_of(words, "-X")
-    if typed == "stuff":
+    if value_of(words, "-X") == "stuff":
         return inv.code(words[-1].replace("\\n", "\n").replace("\\r", "\n").replace("^M", "\n"), "screen stuff")
     rest = operands(words, "-S", "-c", "-h", "-t", "-T", "-L", "-Logfile")
     return inv.command(rest, "screen") if rest else UNKNOWN_FLOW

@@ -338,6 +338,8 @@ def seq(inv: Invocation) -> Flow:
 
 def jq(inv: Invocation) -> Flow:
     words = operands(inv.args, "--arg", "--argjson", "-f", "--indent", "--slurpfile", "--rawfile")
+    if inv.name == "yq" and words[:1] in (["eval"], ["e"], ["eval-all"], ["ea"]):
+        words = words[1:]
     taints = inv.stdin.taints if inv.stdin is not None else frozenset()
     return Flow(None, taints | (read_paths(inv, words[1:]).taints if len(words) > 1 else frozenset()))
 

@@ -58,7 +58,7 @@ def git(inv: Invocation) -> Flow | None:
 # program -> subcommands that print a stored secret
 _STORES: dict[str, tuple[str, ...]] = {
     "gh": ("auth token",), "glab": ("auth token", "config get token"), "bw": ("get password", "get item", "get totp", "get notes", "get username", "export", "list items"), "rbw": ("get", "code"),
-    "lpass": ("show", "export"), "gopass": ("show", "cat", "otp", "totp"), "keyring": ("get",), "dashlane": ("password", "read"), "dcli": ("password", "read", "note"), "keepassxc-cli": ("show", "clip", "export"),
+    "lpass": ("show", "export"), "gopass": ("show", "cat", "otp", "totp"), "keyring": ("get",), "dashlane": ("password", "read"), "dcli": ("password", "read", "note"), "keepassxc-cli": ("show", "export"),
     "chezmoi": ("secret keyring get",), "kwallet-query": ("",), "docker-credential-desktop": ("get",), "docker-credential-osxkeychain": ("get",),
     "docker-credential-pass": ("get",), "docker-credential-secretservice": ("get",), "gnome-keyring": ("",), "git-credential-osxkeychain": ("get",), "git-credential-manager": ("get",),
 }  # fmt: skip
@@ -74,6 +74,32 @@ def store(inv: Invocation) -> Flow | None:
     if inv.name == "gh" and said.startswith("auth status") and has(inv.args, "-t", "--show-token"):
         exposed(inv, _STORE, "store")
     return None
+
+
+def keychain(inv: Invocation) -> Flow | None:
+    """macOS hides the password without -w or -g (dump-keychain: -d); pass shows one unless another verb stands first."""
+    from .system import READERS as known
+
+    words = operands(inv.args)
+    verb = words[0] if words else ""
+    if inv.name == "security":
+        if verb.startswith("find-") and not has(inv.args, "-w", "-g") or (verb == "dump-keychain" and "-d" not in inv.args):
+            return UNKNOWN_FLOW
+    elif inv.name == "pass" and (
+        verb in ("edit", "mv", "rename", "cp", "copy", "rm", "remove", "delete", "find", "search", "list", "version", "help", "add", "import", "tail", "update", "audit")
+        or (verb == "otp" and words[1:2] in (["insert"], ["append"], ["validate"]))
+        or has(inv.args, "-c", "--clip")
+    ):
+        return UNKNOWN_FLOW
+    before = len(inv.walk.findings)
+    reader = known.get(inv.name)
+    flow = reader(inv) if reader is not None else None
+    from .readers import _captured
+
+    for finding in inv.walk.findings[before:]:
+        if finding.effect == "read-secret" and _captured(inv):
+            finding.facts = finding.facts | {"captured"}
+    return flow
 
 
 def gpg(inv: Invocation) -> Flow | None:
@@ -96,5 +122,6 @@ def digest(inv: Invocation) -> Flow | None:
 READERS: dict[str, Callable[[Invocation], Flow | None]] = {
     "zip": archive, "7z": archive, "7za": archive, "7zz": archive, "rar": archive, "openssl": openssl, "git": git, "gpg": gpg, "gpg2": gpg,
     **{name: store for name in _STORES}, **{name: awk for name in ("awk", "gawk", "mawk", "nawk")},
+    "security": keychain, "pass": keychain, "secret-tool": keychain,
     **{name: digest for name in ("md5sum", "sha256sum", "sha1sum", "shasum", "sha512sum", "cksum")},
 }  # fmt: skip
