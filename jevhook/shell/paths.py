@@ -439,6 +439,8 @@ def secret_name(low: str) -> bool:
     if name.startswith(".env.") or (name.endswith(".env") and len(name) > 4):
         return not name.endswith((".enc", ".encrypted", ".gpg", ".age", ".sops", ".d.ts", ".md"))
     if name.endswith(_SECRET_ENDINGS) and name.rfind(".") > 0:
+        if any(mark in low for mark in ("/fixtures/", "/testdata/", "/tests/", "/test/", "/__tests__/", "/examples/", "/example/", "/mocks/", "/spec/")) and "/.ssh/" not in low:
+            return False  # keys that were made to be in the repository
         return not (name.endswith((".pem", ".key")) and _public_part(name))
     if name.startswith(("credentials.", "secrets.", "secret.", "service-account", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", "client_secret")):
         return not name.endswith((".pub", ".py", ".ts", ".tsx", ".js", ".go", ".rs", ".md", ".java", ".rb", ".html", ".txt.j2", ".php", ".cs", ".tf", ".enc", ".kt", ".swift", ".mdx", ".j2", ".css", ".vue"))

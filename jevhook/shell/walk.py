@@ -620,7 +620,8 @@ class Walk:
                 return list(flow.names[:MAX_FIELDS]), flow.taints
             return [ANY], flow.taints | {"substitution"}
         if kind == "p":
-            flow = self.run(part[1], scope.copy(), None, depth + 1)
+            # >(…) reads what the command writes, which is not known here
+            flow = self.run(part[1], scope.copy(), UNKNOWN_FLOW if part[2] == ">" else None, depth + 1)
             if part[2] == "<" and flow.text is not None:
                 name = f"/dev/fd/{len(self.scripts) + 10}"
                 self.scripts[name] = flow.text

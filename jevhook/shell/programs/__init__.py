@@ -46,7 +46,12 @@ def judge(inv: Invocation) -> Flow:
         return _unknown_program(inv)
     reader = table().get(name)
     if reader is None:
-        reader = _family(name)
+        low = name.lower()
+        if low != name and low in _table:  # macOS and Windows start the same file under any spelling
+            name = inv.name = low
+            reader = _table[low]
+        else:
+            reader = _family(name)
     positional, flags = split_options(name, inv.args)
     inv.walk.add(inv, "run", Target("none"), "certain", positional, flags, _env_facts(inv), "")
     if inv.env:

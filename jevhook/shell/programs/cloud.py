@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..finding import ANY, Target
+from ..finding import ANY, QMARK, Target
 from ..walk import UNKNOWN_FLOW, Flow
 from .launch import _command_words, _elsewhere
 from .options import VALUED, value_of, values_of
@@ -44,7 +44,7 @@ def http_call(inv: Invocation, method: str, urls: list[str], texts: list[str], s
     for url in urls:
         host = host_of(url)
         here = host.lower() in _THIS_MACHINE or host.startswith("127.") or host.endswith((".localhost", ".test"))
-        rest = url.split("://", 1)[-1]
+        rest = url.replace(QMARK, "?").split("://", 1)[-1]
         place, _, path = rest.partition("/")
         path = "/" + path.split("?", 1)[0].rstrip("/").lower()
         service = socket or (here and place.rpartition(":")[2] in _SERVICE_PORTS)

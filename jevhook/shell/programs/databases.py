@@ -68,6 +68,11 @@ def place_of(inv: Invocation, said: list[str]) -> tuple[tuple[str, ...], tuple[s
     about = [value for name, value in settings.items() if any(mark in name for mark in _ABOUT)]
     addresses = [a for a in inv.args if a not in said and not any(s and s in a for s in said)]
     texts = [*addresses, *about, *_variables(inv), inv.scope.where, *inv.scope.via]
+    if inv.scope.where:  # the launcher's own words: a namespace, a context, a host
+        around = inv.walk.text[inv.start : inv.end]
+        for text in said:
+            around = around.replace(text, " ")
+        texts.append(around)
     roles: list[str] = []
     if any(_production(t.lower()) for t in texts):
         roles.append("production")
@@ -81,9 +86,7 @@ def place_of(inv: Invocation, said: list[str]) -> tuple[tuple[str, ...], tuple[s
         names += [n.rsplit("/", 1)[-1].split("?")[0] if "://" in n else n for n in operands(addresses, *_VALUED)]
         kinds = ("ENV", "SETTINGS", "DATABASE", "URL", "PGDATABASE", "DB")
         names += [v.rsplit("/", 1)[-1] if "://" in v else v for n, v in settings.items() if any(k in n for k in kinds)]
-        if any(_is_test(n) for n in names if n) or any(t in ("--test", "--env=test") for t in inv.args):
-            facts = ("test-database",)
-        elif any(n == ":memory:" or inv.target(n).kind in ("temp",) for n in names if n and ("/" in n or ":" in n) and "://" not in n):
+        if any(_is_test(n) for n in names if n) or any(t in ("--test", "--env=test") for t in inv.args) or any(n == ":memory:" or inv.target(n).kind in ("temp",) for n in names if n and ("/" in n or ":" in n) and "://" not in n):
             facts = ("test-database",)
     return tuple(roles), facts
 
@@ -412,10 +415,7 @@ def tool(inv: Invocation) -> Flow | None:
                 sql_effects(inv, known)
     elif name == "artisan":
         _tinker(inv, args)
-    elif name == "wp" and words[:2] == ["db", "query"]:
-        for text in words[2:]:
-            sql_effects(inv, text)
-    elif name in ("turso", "sqlite-utils") and words[:1] in (["db"], ["query"]):
+    elif (name == "wp" and words[:2] == ["db", "query"]) or (name in ("turso", "sqlite-utils") and words[:1] in (["db"], ["query"])):
         for text in words[2:]:
             sql_effects(inv, text)
     elif name == "influx":
@@ -485,10 +485,10 @@ def interpreted(inv: Invocation) -> Flow | None:
 
 
 READERS: dict[str, Callable[[Invocation], Flow | None]] = {
-    **{name: tool for name in _TABLE},
+    **dict.fromkeys(_TABLE, tool),
     "sail": tool,
-    **{name: sql_client for name in ("psql", "mysql", "mariadb", "mysqlsh", "sqlite3", "sqlite", "duckdb", "sqlcmd", "cockroach", "clickhouse-client", "clickhouse", "pgcli", "mycli", "litecli", "usql", "snowsql", "snow", "bq", "isql", "osql", "tsql", "cqlsh", "trino", "presto", "spark-sql", "hive", "beeline", "impala-shell", "gitlab-psql", "libsql", "ysqlsh", "mssql-cli")},
+    **dict.fromkeys(("psql", "mysql", "mariadb", "mysqlsh", "sqlite3", "sqlite", "duckdb", "sqlcmd", "cockroach", "clickhouse-client", "clickhouse", "pgcli", "mycli", "litecli", "usql", "snowsql", "snow", "bq", "isql", "osql", "tsql", "cqlsh", "trino", "presto", "spark-sql", "hive", "beeline", "impala-shell", "gitlab-psql", "libsql", "ysqlsh", "mssql-cli"), sql_client),
     "redis-cli": redis, "valkey-cli": redis, "keydb-cli": redis, "dragonfly-cli": redis, "mongo": mongo, "mongosh": mongo, "cypher-shell": cypher,
-    **{name: statement for name in ("DROP", "drop", "TRUNCATE", "truncate", "DELETE", "delete", "GRANT", "grant", "ALTER", "alter", "UPDATE")},
-    **{name: interpreted for name in ("php", "python", "python2", "python3", "node", "nodejs")},
+    **dict.fromkeys(("DROP", "drop", "TRUNCATE", "truncate", "DELETE", "delete", "GRANT", "grant", "ALTER", "alter", "UPDATE"), statement),
+    **dict.fromkeys(("php", "python", "python2", "python3", "node", "nodejs"), interpreted),
 }  # fmt: skip

@@ -86,10 +86,6 @@ def git(inv: Invocation) -> Flow:
     args = list(inv.args)
     scope = inv.scope
     settings = _environment_settings(inv)
-    for name in _PROGRAM_VARIABLES:
-        value = inv.env.get(name) or scope.env.get(name) or ""
-        if value:
-            _starts(inv, value, f"git {name}")
     while args and args[0][:1] == "-":
         flag = args.pop(0)
         if flag == "-C" and args:
@@ -106,8 +102,14 @@ def git(inv: Invocation) -> Flow:
             scope = _moved(inv, scope, flag[12:])
         elif flag in ("--help", "--version", "-h", "-v"):
             return UNKNOWN_FLOW
+    remote = bool(args) and (args[0] in _REMOTE_COMMANDS or any(a.startswith("--remote") for a in args[1:]) or args[:1] == ["remote"] and any(a in ("update", "show", "prune", "set-head") for a in args))
+    for name in _PROGRAM_VARIABLES:
+        value = inv.env.get(name) or scope.env.get(name) or ""
+        if value and (remote or "SSH" not in name and "PROXY" not in name and "ASKPASS" not in name):
+            _starts(inv, value, f"git {name}")
     for text in settings:
-        _setting(inv, text)
+        if remote or not text.lower().startswith(("core.sshcommand", "core.gitproxy", "core.askpass", "credential.helper")):
+            _setting(inv, text)
     if not args:
         return UNKNOWN_FLOW
     command, rest = args[0], args[1:]
@@ -148,6 +150,8 @@ def _environment_settings(inv: Invocation) -> list[str]:
             found.append(text)
     return found
 
+
+_REMOTE_COMMANDS = frozenset(("push", "pull", "fetch", "clone", "ls-remote", "submodule", "fetch-pack", "send-pack", "remote-https", "lfs"))
 
 _PLAIN_PROGRAMS = frozenset(
     ("cat", "true", ":", "less", "vim", "vi", "nano", "code", "echo", "false", "ssh", "emacs", "subl", "delta", "diff-so-fancy", "difft", "gpg", "gpg2",
@@ -257,10 +261,10 @@ def _restore(inv: Invocation, args: list[str]) -> None:
     flags, words, behind = options("restore", args)
     if "-h" in flags or flags & {"--help", "--version"} and "--help" not in behind:
         return
-    staged = bool(flags & {"--staged", "-S"}) and "--no-staged" not in flags
-    worktree = bool(flags & {"--worktree", "-W"}) and "--no-worktree" not in flags
-    if staged and not worktree:
-        return
+    # without any of the four the work tree is restored; with one of them only what is switched on
+    if flags & {"--staged", "-S", "--no-staged", "--worktree", "-W", "--no-worktree"}:
+        if not flags & {"--worktree", "-W"} or "--no-worktree" in flags:
+            return
     paths = words + behind
     if not paths and any(f.startswith("--pathspec-from-file=") for f in flags):
         paths = [ANY]

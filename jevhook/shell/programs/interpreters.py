@@ -307,8 +307,8 @@ def code_effects(inv: Invocation, language: str | None, code: str, args: list[st
 
     world = inv.walk.world
     known = {"HOME": world.home, "USER": world.user, "PWD": inv.scope.cwd, "TMPDIR": "/tmp"}
-    for name, value in inv.scope.env.items():
-        known.setdefault(name, value)
+    for name, text in inv.scope.env.items():
+        known.setdefault(name, text)
     known.update(inv.env)
     if not inv.walk.spend(1 + len(code) // 200):
         inv.walk.unanalysed("more work than one event is given", inv.start, inv.end, ("budget",))

@@ -95,8 +95,9 @@ def looks_windows(text: str) -> bool:
         if close > at + 1 and text[at + 1 : close].lower() in _VARIABLES:
             return True
         at = close
-    for words in statements(text[:2000], "\\")[:8]:
-        name = words[0].lower() if words else ""
+    for piece in text[:2000].replace("|", ";").replace("&", ";").replace("\n", ";").replace("{", ";").split(";")[:12]:
+        words = piece.split(None, 6)
+        name = words[0].strip("\"'(").lower() if words else ""
         if name.endswith((".exe", ".cmd", ".bat", ".ps1", ".msc", ".cpl")) and "/" not in name:
             return True
         verb, dash, noun = name.partition("-")
@@ -268,6 +269,8 @@ def _command(inv: Invocation, name: str, kept: list[str]) -> None:
     args = kept[1:]
     flags, rest, deep, force = _options(args)
     full = _ALIASES.get(name, name)
+    if name == "sc" and args[:1] and args[0].lower() in _SC:
+        full = name
     what = " ".join(args).lower()
     if full == "remove-item":
         facts = [*(["recursive"] if deep else []), *(["force"] if force or name in ("del", "erase") else [])]
@@ -279,7 +282,7 @@ def _command(inv: Invocation, name: str, kept: list[str]) -> None:
                     inv.add("weaken", facts=("registry",), detail=word)
     elif full in ("set-content", "out-file", "clear-content", "add-content", "tee-object", "export-csv", "set-item", "clear-item", "expand-archive") or (full == "new-item" and "directory" not in what):
         path = _value(args, "-path", "-filepath", "-literalpath", "-destinationpath", "-lp") or (rest[0] if rest else "")
-        if path and path.lower().startswith(("env:", "alias:", "function:", "variable:")) is False:
+        if path and not path.lower().startswith(("env:", "alias:", "function:", "variable:")):
             inv.add("write" if full in ("add-content", "new-item") else "overwrite", _place(inv, path), facts=("emptied",) if full.startswith("clear") else ())
     elif full in ("move-item", "copy-item", "xcopy", "robocopy"):
         into = _value(args, "-destination") or (rest[1] if len(rest) > 1 else "")
@@ -311,7 +314,7 @@ def _command(inv: Invocation, name: str, kept: list[str]) -> None:
         for word in rest:
             metadata(inv, word)
         path = _value(args, "-infile", "-source")
-        if path and ("-infile" in flags):
+        if path and "-infile" in flags:
             send(inv, next((w for w in rest if "://" in w), ""), path=path.replace("\\", "/") if ":" not in path else path, facts=("upload",))
         into = _value(args, "-outfile", "-destination", "-o")
         if into:
@@ -326,7 +329,7 @@ def _command(inv: Invocation, name: str, kept: list[str]) -> None:
         _service(inv, rest, ("lasting",))
     elif full == "set-executionpolicy" and any(p.lower() in ("bypass", "unrestricted") for p in rest) and "process" not in what:
         inv.add("weaken", facts=("execution-policy",), detail=" ".join(args))
-    elif (full == "set-mppreference" and any(f.startswith("-disable") for f in flags)) or (full == "add-mppreference" and any(f.startswith("-exclusion") for f in flags)) or full == "remove-mpthreat":
+    elif full == "remove-mpthreat" or (full in ("set-mppreference", "add-mppreference") and any(f.startswith(("-disable", "-exclusion")) for f in flags)):
         inv.add("weaken", facts=("antivirus",), detail=" ".join(args))
     elif (full == "set-netfirewallprofile" and "false" in what) or full in ("disable-netfirewallrule", "remove-netfirewallrule"):
         inv.add("weaken", facts=("firewall",), detail=name)
@@ -356,6 +359,9 @@ def _command(inv: Invocation, name: str, kept: list[str]) -> None:
         at = word.find("\\")
         if at >= 0 and word.rfind(":") > max(at, 2) and word.rfind("\\") < word.rfind(":") and "://" not in word and not word[word.rfind(":") + 1 :].isdigit():
             inv.add("write", _place(inv, word[: word.rfind(":")]), facts=("hidden-stream",), sure="likely", detail=word)
+
+
+_SC = frozenset("query queryex qc start stop config create delete failure sdset sdshow pause continue description privs".split())
 
 
 def _is_cmdlet(name: str) -> bool:

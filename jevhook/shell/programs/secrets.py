@@ -83,7 +83,7 @@ def keychain(inv: Invocation) -> Flow | None:
     words = operands(inv.args)
     verb = words[0] if words else ""
     if inv.name == "security":
-        if verb.startswith("find-") and not has(inv.args, "-w", "-g") or (verb == "dump-keychain" and "-d" not in inv.args):
+        if (verb.startswith("find-") and not has(inv.args, "-w", "-g")) or (verb == "dump-keychain" and "-d" not in inv.args):
             return UNKNOWN_FLOW
     elif inv.name == "pass" and (
         verb in ("edit", "mv", "rename", "cp", "copy", "rm", "remove", "delete", "find", "search", "list", "version", "help", "add", "import", "tail", "update", "audit")
@@ -121,7 +121,7 @@ def digest(inv: Invocation) -> Flow | None:
 
 READERS: dict[str, Callable[[Invocation], Flow | None]] = {
     "zip": archive, "7z": archive, "7za": archive, "7zz": archive, "rar": archive, "openssl": openssl, "git": git, "gpg": gpg, "gpg2": gpg,
-    **{name: store for name in _STORES}, **{name: awk for name in ("awk", "gawk", "mawk", "nawk")},
+    **dict.fromkeys(_STORES, store), **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), awk),
     "security": keychain, "pass": keychain, "secret-tool": keychain,
-    **{name: digest for name in ("md5sum", "sha256sum", "sha1sum", "shasum", "sha512sum", "cksum")},
+    **dict.fromkeys(("md5sum", "sha256sum", "sha1sum", "shasum", "sha512sum", "cksum"), digest),
 }  # fmt: skip

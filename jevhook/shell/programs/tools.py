@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..finding import ANY, Target
+from ..finding import ANY
 from ..walk import UNKNOWN_FLOW, Flow
 from .launch import runner
-from .options import has, operands
+from .options import operands
 from .system import installer
 
 TYPE_CHECKING = False
@@ -37,12 +37,21 @@ def node_manager(inv: Invocation) -> Flow | None:
             for finding in inv.walk.findings[before:]:
                 finding.facts = finding.facts | {"in-script"}
             return UNKNOWN_FLOW
+        if inv.name != "npm" and name == words[0] and name not in _SCRIPTS and name.isascii() and name[:1] not in ".:/":
+            # no script of that name to be seen: yarn and pnpm then start the project's own program
+            inv.command([name, *inv.args[inv.args.index(name) + 1 :]], inv.name)
+            return UNKNOWN_FLOW
     return runner(inv)
 
 
+# Ordinary script names that are also programs: a script that cannot be seen is likelier.
+_SCRIPTS = frozenset(
+    ["test", "start", "stop", "restart", "build", "dev", "clean", "format", "lint", "kill", "halt", "reboot", "shutdown", "reset", "date", "env", "set", "time", "watch", "service", "make", "find", "sort", "split", "users", "mount", "rm", "deploy", "release", "drop", "delete", "truncate", "update", "docker", "server", "serve", "preview", "docs", "check", "wipe", "purge", "destroy", "login", "history", "power", "open", "print", "cat", "ls", "cp", "mv", "sh", "bash", "node", "python"]
+)
+
+
 _VERBS = frozenset(
-    "add remove install i ci up update upgrade exec dlx create init publish pack link unlink config cache list ls info view outdated audit why dedupe import login logout "
-    "workspace workspaces set version versions npm node plugin rebuild store fetch prune patch x pm uninstall rm un global bin help whoami dist-tag deprecate unpublish owner team token".split()
+    ["add", "remove", "install", "i", "ci", "up", "update", "upgrade", "exec", "dlx", "create", "init", "publish", "pack", "link", "unlink", "config", "cache", "list", "ls", "info", "view", "outdated", "audit", "why", "dedupe", "import", "login", "logout", "workspace", "workspaces", "set", "version", "versions", "npm", "node", "plugin", "rebuild", "store", "fetch", "prune", "patch", "x", "pm", "uninstall", "rm", "un", "global", "bin", "help", "whoami", "dist-tag", "deprecate", "unpublish", "owner", "team", "token"]
 )
 
 
