@@ -10,11 +10,11 @@ from .event import Decision
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
-    from .event import Event
-    from .points import Context
+    from .event import Event, Outcome, Severity
+    from .points import Context, PointResult
     from .policy import Policy
 
 _STRENGTH = {"none": 0, "allow": 0, "context": 1, "trim": 2, "ask": 3, "withhold": 3, "deny": 4}
@@ -23,16 +23,18 @@ _STRENGTH = {"none": 0, "allow": 0, "context": 1, "trim": 2, "ask": 3, "withhold
 class Verdict:
     """What the hook prints (``decision``) and what the ledger keeps (``points``: one entry a point).
 
-    ``told`` differs from what was decided where the host cannot express it; ``decided`` keeps the latter.
+    ``decision`` differs from what was ``decided`` where the host cannot express it (``why``).  ``troubles``: what went
+    wrong inside a point.
     """
 
-    __slots__ = ("decided", "decision", "points", "why")
+    __slots__ = ("decided", "decision", "points", "troubles", "why")
 
     def __init__(self, decision: Decision, decided: Decision, points: list[dict[str, Any]], why: str = "") -> None:
         self.decision = decision
         self.decided = decided
         self.points = points
         self.why = why
+        self.troubles: list[str] = []
 
 
 def decide(event: Event, policy: Policy, ctx: Context, expressible: frozenset[str]) -> Verdict:
@@ -41,6 +43,7 @@ def decide(event: Event, policy: Policy, ctx: Context, expressible: frozenset[st
 
     best = Decision()
     records: list[dict[str, Any]] = []
+    troubles: list[str] = []
     for name in MODULES:
         mode = policy.mode(name)
         point = None
@@ -55,7 +58,11 @@ def decide(event: Event, policy: Policy, ctx: Context, expressible: frozenset[st
         if not point.applies(event):
             continue
         ctx.mode = mode
-        result = point.judge(event, ctx)
+        try:
+            result = point.judge(event, ctx)
+        except Exception as wrong:  # one point's failure is not another's, and its own is the policy's to answer
+            troubles.append(f"{name}: {type(wrong).__name__}: {wrong}")
+            result = _failed(name, policy)
         judged = result.judged
         if judged.outcome == "none" and policy.allow == "grant":
             judged = _granted(judged, result.record)
@@ -73,10 +80,30 @@ def decide(event: Event, policy: Policy, ctx: Context, expressible: frozenset[st
             record["reason"] = "shadow"
         record.update(result.record)
         records.append(record)
-        if mode == "active" and _STRENGTH[judged.outcome] >= _STRENGTH[best.outcome] and (judged.outcome != "none" or best.outcome == "none"):
+        if mode == "active" and _outweighs(judged.outcome, best.outcome):
             best = judged
     told, why = express(best, policy, expressible)
-    return Verdict(told, best, records, why)
+    verdict = Verdict(told, best, records, why)
+    verdict.troubles = troubles
+    return verdict
+
+
+def _failed(name: str, policy: Policy) -> PointResult:
+    """What a point that raised stands for: nothing, unless the policy wants an outage to ask or to deny."""
+    from .points import PointResult
+
+    wish = policy.failure(name)
+    if wish == "open":
+        return PointResult(Decision(point=name, source="fallback"), {"reason": "error:internal"})
+    reason = "The gate could not judge this call and the policy does not let such a call pass unseen."
+    severity: Severity = "high" if wish == "deny" else "medium"
+    failed = Decision(wish, point=name, severity=severity, reason=reason, source="fallback")  # type: ignore[arg-type]
+    return PointResult(failed, {"reason": "error:internal"})
+
+
+def _outweighs(new: Outcome, old: Outcome) -> bool:
+    """Whether ``new`` replaces ``old``; of two that weigh the same the later speaks, but nothing is no word."""
+    return _STRENGTH[new] >= _STRENGTH[old] and (new != "none" or old == "none")
 
 
 def _concerns(name: str, event: Event) -> bool:
@@ -99,19 +126,23 @@ def express(decision: Decision, policy: Policy, expressible: frozenset[str]) -> 
     if outcome == "ask":
         wish = policy.ask_fallback.get(decision.severity, "note")
         if wish == "deny" and "deny" in expressible:
-            reason = f"{decision.reason} Nobody can be asked here, so this is stopped: do not work around it; tell the person what you wanted to do and why."
-            return _as(decision, "deny", reason), "nobody can be asked: deny"
+            reason = (
+                f"{decision.reason} Nobody can be asked here, so this is stopped: do not work around it; "
+                "tell the person what you wanted to do and why."
+            )
+            return with_outcome(decision, "deny", reason), "nobody can be asked: deny"
         if wish == "context" and "context" in expressible:
-            return _as(decision, "context", f"Take care: {decision.reason}"), "nobody can be asked: context"
-        return _as(decision, "none", ""), "nobody can be asked: note"
+            return with_outcome(decision, "context", f"Take care: {decision.reason}"), "nobody can be asked: context"
+        return with_outcome(decision, "none", ""), "nobody can be asked: note"
     if outcome in ("withhold", "trim") and "context" in expressible:
-        return _as(decision, "context", decision.reason), f"the host cannot {outcome}"
-    return _as(decision, "none", ""), f"the host cannot {outcome}"
+        return with_outcome(decision, "context", decision.reason), f"the host cannot {outcome}"
+    return with_outcome(decision, "none", ""), f"the host cannot {outcome}"
 
 
-def _as(decision: Decision, outcome: str, reason: str) -> Decision:
+def with_outcome(decision: Decision, outcome: Outcome, reason: str) -> Decision:
+    """A copy of ``decision`` with another outcome and reason."""
     return Decision(
-        outcome,  # type: ignore[arg-type]
+        outcome,
         point=decision.point,
         rule=decision.rule,
         severity=decision.severity,
@@ -123,27 +154,48 @@ def _as(decision: Decision, outcome: str, reason: str) -> Decision:
     )
 
 
-def let_run_before(event: Event, verdict: Verdict, env: Mapping[str, str], digest: str) -> Verdict:
-    """An ask that the person let run is not asked again for the same call in that session."""
-    if verdict.decision.outcome != "ask" or not digest:
+def let_run_before(
+    event: Event, verdict: Verdict, env: Mapping[str, str], digest: Callable[[Event, Mapping[str, str], str], str]
+) -> Verdict:
+    """An ask that the person let run is not asked again for the same call in that session.
+
+    ``digest(event, env, cwd)`` names the call; without a local key there is none and every ask is asked.
+    """
+    if verdict.decision.outcome != "ask":
+        return verdict
+    call = digest(event, env, event.cwd)
+    if not call:
         return verdict
     from .state.session import recall, remember
 
     for entry in recall(env, event, "let-run"):
-        if entry.get("call") == digest:
-            quiet = Decision("none", point=verdict.decision.point, rule=verdict.decision.rule, source="rules", note="the person let this call run before")
+        if entry.get("call") == call:
+            quiet = Decision(
+                "none",
+                point=verdict.decision.point,
+                rule=verdict.decision.rule,
+                source="rules",
+                note="the person let this call run before",
+            )
             return Verdict(quiet, verdict.decided, verdict.points, "let run before")
-    remember(env, event, "asked", call=digest, call_id=event.call_id)
+    remember(env, event, "asked", call=call, what=digest(event, env, ""), call_id=event.call_id)
     return verdict
 
 
-def note_run(event: Event, env: Mapping[str, str], digest: str) -> None:
-    """After the tool: when the gate had asked about this very call, the person has let it run."""
-    if not digest:
-        return
+def note_run(event: Event, env: Mapping[str, str], digest: Callable[[Event, Mapping[str, str], str], str]) -> None:
+    """After the tool: when the gate had asked about this very call, the person has let it run.
+
+    The directory is not compared where the call has an id: a ``cd`` in it has moved the session's by now.  The input
+    is: another hook may have changed it after our question.
+    """
     from .state.session import recall, remember
 
-    for entry in recall(env, event, "asked"):
-        if entry.get("call") == digest and (not entry.get("call_id") or entry.get("call_id") == event.call_id):
-            remember(env, event, "let-run", call=digest)
+    asked = recall(env, event, "asked")
+    if not asked:
+        return
+    what, call = digest(event, env, ""), digest(event, env, event.cwd)
+    for entry in reversed(asked):
+        same = entry.get("call_id") == event.call_id if event.call_id else entry.get("call") == call
+        if same and what and entry.get("what") == what:
+            remember(env, event, "let-run", call=entry.get("call"))
             return

@@ -6,23 +6,26 @@ line.  A watchdog thread ends the process when it has not finished in time, with
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
 import time
 
-from .event import SILENCE, Output
+from .event import SILENCE, Event, Output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from .event import Decision, Event
+    from .event import Decision
     from .hosts import Host
     from .policy import Policy
 
 MAX_INPUT = 100 << 20  # bytes of stdin that are read; a larger event is not judged (memory stays bounded)
 WATCHDOG = 10.0  # seconds, until the policy says otherwise
+_FREE = ("said", "note", "findings", "judge")  # a point's fields that may hold words of the judged call
+GRACE = 2.0  # seconds after the watchdog in which the kernel ends a process whose threads do not run any more
 
 
 class Options:
@@ -58,9 +61,28 @@ def parse_arguments(argv: list[str]) -> Options:
 
 
 class Lane:
-    """One run of the hook.  ``answer`` is what will be printed if the watchdog strikes now."""
+    """One run of the hook.
 
-    __slots__ = ("answer", "done", "env", "event", "options", "policy", "record", "started", "started_at", "troubles")
+    ``answer`` is what will be printed if the watchdog strikes now, ``reason`` why, ``code`` the exit code as far as it
+    is known; whoever holds ``turn`` prints; ``session`` is the session's name where no event could be read.
+    """
+
+    __slots__ = (
+        "answer",
+        "code",
+        "env",
+        "event",
+        "limit",
+        "options",
+        "policy",
+        "reason",
+        "record",
+        "session",
+        "started",
+        "started_at",
+        "troubles",
+        "turn",
+    )
 
     def __init__(self, options: Options, env: Mapping[str, str]) -> None:
         self.started = time.monotonic()
@@ -72,7 +94,11 @@ class Lane:
         self.policy: Policy | None = None
         self.record: dict[str, Any] = {"schema": 1, "origin": "hook", "points": []}
         self.troubles: list[str] = []
-        self.done = False
+        self.turn = _thread.allocate_lock()
+        self.limit = WATCHDOG
+        self.session = ""
+        self.reason = ""
+        self.code = 0
 
     def trouble(self, text: str) -> None:
         self.troubles.append(text)
@@ -113,6 +139,8 @@ def _run(data: bytes, lane: Lane) -> Output:
         record["bytes"] = len(data)
         lane.trouble(f"stdin is a JSON {type(payload).__name__}, not an object")
         return SILENCE
+    session = payload.get("session_id")
+    lane.session = session if isinstance(session, str) else ""
     from . import hosts
 
     host = _host(hosts, payload, lane)
@@ -134,50 +162,67 @@ def _run(data: bytes, lane: Lane) -> Output:
 
     policy = load(lane.env, cwd=event.cwd, policy=lane.options.policy or None, in_hook=True)
     lane.policy = policy
+    if policy.watchdog != lane.limit:
+        lane.limit = policy.watchdog
+        _arm(lane)
     for problem in policy.problems[:1]:
         lane.trouble(f"policy: {problem}")
     record["policy"] = policy.name
     from .gate import decide, express, let_run_before, note_run
     from .points import Context
 
-    digest = ""
     if event.kind == "after-tool":
-        digest = call_digest(event, lane.env, "asked")
-        note_run(event, lane.env, digest)
+        note_run(event, lane.env, call_digest)
     ctx = Context(policy, lane.env, lane.started)
     expressible = host.answers(event)
 
     def rules_said(decision: Decision) -> None:
         """What the watchdog will print if the judge's call outlives every clock."""
         told, why = express(decision, policy, expressible)
-        if told.reason:
-            told.reason = safe_reason(told.reason, told.rule)
+        point: dict[str, Any] = {"point": decision.point, "source": decision.source, "judged": decision.outcome}
+        if decision.rule:
+            point["rule"] = decision.rule
+        record["points"] = [{**point, "reason": "timeout"}]
         record["decision"], record["reason"] = told.outcome, "timeout"
         if why:
-            record["told"] = why
-        lane.answer = host.answer(event, told)
+            record["decided"], record["told"] = decision.outcome, why
+        lane.answer = answer(told)
+
+    def answer(told: Decision) -> Output:
+        lane.reason = safe_reason(told.reason, told.rule, lane.env) if told.reason else ""
+        return host.answer(event, _with_reason(told, lane.reason))
 
     ctx.rules_said = rules_said
     verdict = decide(event, policy, ctx, expressible)
     record.pop("reason", None)
     record.pop("told", None)
+    record.pop("decided", None)
+    for trouble in verdict.troubles:
+        lane.trouble(trouble)
     if verdict.decision.outcome == "ask":
-        verdict = let_run_before(event, verdict, lane.env, call_digest(event, lane.env, ""))
+        verdict = let_run_before(event, verdict, lane.env, call_digest)
     record["points"] = verdict.points
     record["decision"] = verdict.decision.outcome
     if verdict.decided.outcome != verdict.decision.outcome:
         record["decided"] = verdict.decided.outcome
         record["told"] = verdict.why
-    if verdict.decision.reason:
-        verdict.decision.reason = safe_reason(verdict.decision.reason, verdict.decision.rule)
-    return host.answer(event, verdict.decision)
+    return answer(verdict.decision)
 
 
-def safe_reason(reason: str, rule: str | None) -> str:
+def _with_reason(told: Decision, reason: str) -> Decision:
+    """A copy: what was decided is still read by whoever decides on, so it is never written to."""
+    if not reason:
+        return told
+    from .gate import with_outcome
+
+    return with_outcome(told, told.outcome, reason)
+
+
+def safe_reason(reason: str, rule: str | None, env: Mapping[str, str] | None = None) -> str:
     from .text.printable import printable
     from .text.redact import redact
 
-    text = printable(redact(reason)).replace("\n", " ")[:1500]
+    text = printable(redact(reason, env)).replace("\n", " ")[:1500]
     return f"{text} [{rule}]" if rule else text
 
 
@@ -218,18 +263,12 @@ def describe_event(record: dict[str, Any], event: Event) -> None:
     record["subject"] = subject
 
 
-def call_digest(event: Event, env: Mapping[str, str], only_if: str) -> str:
-    """A keyed digest of tool, input and directory.  With ``only_if`` it is "" when the session has no such entry,
-    so that an ordinary after-tool event costs one failed look."""
-    if only_if:
-        from .state.session import recall
-
-        if not recall(env, event, only_if):
-            return ""
+def call_digest(event: Event, env: Mapping[str, str], cwd: str) -> str:
+    """A keyed digest of the call; ``cwd`` is the directory that belongs to it, or "" for the call wherever it runs."""
     from .ledger import digest
 
     given = {k: v for k, v in event.input.items() if k != "description"}
-    return digest({"tool": event.tool, "input": given, "cwd": event.cwd}, env)
+    return digest({"tool": event.tool, "input": given, "cwd": cwd}, env)
 
 
 def read_input(limit: int = MAX_INPUT) -> bytes:
@@ -239,7 +278,8 @@ def read_input(limit: int = MAX_INPUT) -> bytes:
     while size <= limit:
         try:
             piece = os.read(0, 1 << 20)
-        except InterruptedError:
+        except BlockingIOError:  # Node hands on sockets, and a pipe set non-blocking by whoever shares it
+            time.sleep(0.001)
             continue
         except OSError:
             break
@@ -251,9 +291,9 @@ def read_input(limit: int = MAX_INPUT) -> bytes:
 
 
 def finish(lane: Lane, output: Output) -> int:
-    """Print, write the ledger line, return the exit code."""
-    code = output.code
-    lane.answer = SILENCE
+    """Print, write the ledger line, return the exit code.  Raises nothing: the answer is out before the rest."""
+    lane.code = output.code
+    spoken = output.stderr
     if output.stdout:
         try:
             _write(1, output.stdout.encode("utf-8", "backslashreplace") + b"\n")
@@ -261,15 +301,19 @@ def finish(lane: Lane, output: Output) -> int:
             lane.record["output"] = f"not written: {type(wrong).__name__}"
             if lane.record.get("decision") in ("deny", "ask"):
                 # The answer could not be written whole.  Exit 2 with a reason on stderr is the other way to say no.
-                code = 2
-                output = Output("", 2, "jevhook: this call is stopped, see the ledger")
-    write_ledger(lane)
-    if output.stderr:
-        lane.troubles.append(output.stderr)
-        _stderr(output.stderr)
-    elif lane.troubles and _first_time(lane):
-        _stderr(f"jevhook: {lane.troubles[0]}")
-    return code
+                lane.code = 2
+                spoken = f"jevhook: this call is stopped: {lane.reason or 'see the ledger'}"
+    try:
+        write_ledger(lane)
+        if spoken:
+            _stderr(spoken, 1600)
+        elif lane.troubles and _first_time(lane):
+            from .text.redact import redact
+
+            _stderr(f"jevhook: {redact(lane.troubles[0], lane.env)}")
+    except Exception:  # a traceback's exit code would make the host drop what has been printed
+        pass
+    return lane.code
 
 
 def write_ledger(lane: Lane) -> None:
@@ -282,19 +326,51 @@ def write_ledger(lane: Lane) -> None:
     record["hook_ms"] = round((time.monotonic() - lane.started) * 1000, 2)
     record.setdefault("decision", "none")
     if lane.troubles:
-        record["warnings"] = [t[:300] for t in lane.troubles[:8]]
+        record["warnings"] = lane.troubles[:8]
     ledger: Mapping[str, Any] = lane.policy.ledger if lane.policy is not None else {}
-    if ledger.get("record_state") and lane.event is not None:
-        record["state"] = {"tool": lane.event.tool, "input": lane.event.input, "result": lane.event.result}
-    elif lane.event is not None and lane.event.tool:
-        from .ledger import digest
-
-        record["state_digest"] = digest({"tool": lane.event.tool, "input": lane.event.input}, lane.env)
     limits = {k: ledger[k] for k in ("max_bytes", "generations") if k in ledger}
     try:
-        append(record, lane.env, str(ledger.get("path") or ""), **limits)
-    except Exception as wrong:  # the ledger is allowed to fail; the answer is already out
-        lane.troubles.append(f"ledger: {type(wrong).__name__}")
+        if lane.troubles or any(
+            key in point for point in record["points"] for key in _FREE
+        ):  # else: our own words only
+            _redact_record(record, lane.env)
+        if lane.event is not None and lane.event.tool:
+            _add_state(record, lane.event, lane.env, bool(ledger.get("record_state")))
+    except Exception as wrong:  # a line that says less beats no line
+        record["points"], record["warnings"] = [], [f"{type(wrong).__name__} while describing the event"]
+    append(record, lane.env, str(ledger.get("path") or ""), **limits)
+
+
+def _redact_record(record: dict[str, Any], env: Mapping[str, str]) -> None:
+    """What a command, a path or an exception's text may have brought into the line, redacted, then cut."""
+    from .text.redact import redact
+
+    def clean(value: Any) -> Any:
+        if isinstance(value, str):
+            return redact(value, env)[:2000] if len(value) > 4 else value
+        if isinstance(value, dict):
+            return {key: clean(item) for key, item in value.items()}
+        return [clean(item) for item in value] if isinstance(value, list) else value
+
+    record["points"] = clean(record["points"])
+    if "warnings" in record:
+        record["warnings"] = [redact(text[:4000], env)[:300] for text in record["warnings"]]
+
+
+def _add_state(record: dict[str, Any], event: Event, env: Mapping[str, str], whole: bool) -> None:
+    """The judged state: by default only its keyed digest."""
+    from .ledger import digest
+
+    if not whole:
+        record["state_digest"] = digest({"tool": event.tool, "input": event.input}, env)
+        return
+    from .ledger import elide
+    from .text.redact import redact_value
+
+    state = {"tool": event.tool, "input": event.input, "result": event.result}
+    record["state"], cut = elide(redact_value(state, env))
+    if cut:
+        record["state_cut"] = cut
 
 
 def _iso(moment: float) -> str:
@@ -304,68 +380,93 @@ def _iso(moment: float) -> str:
 
 def _first_time(lane: Lane) -> bool:
     """One stderr line a session; without a session, every time."""
-    if lane.event is None or not lane.event.session:
+    event = lane.event or Event(lane.options.host or "unknown", "other", "", session=lane.session)
+    if not event.session:
         return True
-    try:
-        from .state.session import once
+    from .state.session import once
 
-        return once(lane.env, lane.event, "stderr")
-    except Exception:
-        return True
+    return once(lane.env, event, "stderr")
 
 
 def _write(handle: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
-        view = view[os.write(handle, view) :]
+        try:
+            view = view[os.write(handle, view) :]
+        except BlockingIOError:  # the reader is slow and the pipe non-blocking; the watchdog bounds the wait
+            time.sleep(0.001)
 
 
-def _stderr(text: str) -> None:
+def _stderr(text: str, limit: int = 400) -> None:
     from .text.printable import printable
 
     try:
-        _write(2, (printable(text).replace("\n", " ")[:400] + "\n").encode("utf-8", "backslashreplace"))
+        _write(2, (printable(text).replace("\n", " ")[:limit] + "\n").encode("utf-8", "backslashreplace"))
     except OSError:
         pass
 
 
-def _watch(lane: Lane, seconds: float) -> None:
-    """Ends the process after ``seconds`` with whatever answer stands by then."""
-    import _thread
+def _watch(lane: Lane) -> None:
+    """Ends the process after ``lane.limit`` seconds with whatever answer stands by then."""
 
     def strike() -> None:
-        time.sleep(seconds)
-        if lane.done:
-            return
-        lane.done = True
-        lane.record.setdefault("reason", "timeout")
-        lane.trouble(f"not finished within {seconds:g} s")
-        code = 0
+        while (left := lane.started + lane.limit - time.monotonic()) > 0:
+            time.sleep(min(left, 0.25))  # the policy may change the limit meanwhile
+        if not lane.turn.acquire(False):
+            time.sleep(GRACE / 2)  # the answer is being written, or is out and the ledger's disk hangs
+            os._exit(lane.code)
         try:
-            code = finish(lane, lane.answer)
+            lane.record = dict(lane.record)  # the other thread may go on filling the old one
+            lane.record.setdefault("reason", "timeout")
+            lane.trouble(f"not finished within {lane.limit:g} s")
+            finish(lane, lane.answer)
         finally:
-            os._exit(code)
+            os._exit(lane.code)
 
+    _arm(lane)
     try:
         _thread.start_new_thread(strike, ())
     except RuntimeError:
         pass
 
 
+def _arm(lane: Lane) -> None:
+    """The last clock, for when no thread of ours gets to run (one long call into C): the kernel ends the process."""
+    try:
+        import _signal  # type: ignore[import-not-found]  # signal itself imports enum
+
+        left = lane.started + lane.limit + GRACE - time.monotonic()
+        _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
+        _signal.setitimer(_signal.ITIMER_REAL, max(left, GRACE))
+    except (ImportError, AttributeError, OSError, ValueError):  # Windows; not the main thread
+        pass
+
+
+def _keep_handles() -> None:
+    """A closed stdin, stdout or stderr would give its number to the next file that is opened: the answer would go into
+    the ledger.  What stands in for stdout can't be written to, so that a lost answer is noticed."""
+    for handle, flags in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(handle)
+        except OSError:
+            try:
+                os.open(os.devnull, flags)  # the lowest free number is this one
+            except OSError:
+                pass
+
+
 def main(argv: list[str]) -> int:
     """``jevhook hook``.  Does not return: the interpreter's own end would cost a millisecond of every tool call."""
     import gc
 
+    _keep_handles()
     gc.disable()  # one event, then the process is gone: collecting cycles only costs time
     sys.setrecursionlimit(6000)  # a line nested 120 deep goes through eight functions a level
     lane = Lane(parse_arguments(argv), os.environ)
     for name in lane.options.unknown:
         lane.trouble(f"unknown option {name[:60]!r}; known are --host, --policy, --id")
-    _watch(lane, WATCHDOG)
-    data = read_input()
-    output = run(data, lane)
-    if lane.done:  # the watchdog is already speaking
-        time.sleep(1)
-    lane.done = True
-    code = finish(lane, output)
-    os._exit(code)
+    _watch(lane)
+    output = run(read_input(), lane)
+    lane.turn.acquire()  # for ever, where the watchdog is already speaking: it ends the process
+    finish(lane, output)
+    os._exit(lane.code)

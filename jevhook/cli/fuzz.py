@@ -3,116 +3,180 @@
 from __future__ import annotations
 
 import base64
-import os
+import gzip
+import json
+import re
 from collections.abc import Callable, Iterator
 
 import click
 
-from ..shell.parse import Unreadable, read
-from ..shell.tree import Command
-from .judging import Bench, bash_event, bench
+from .judging import Bench, bash_event, bench, where
 
 STRENGTH = {"none": 0, "ask": 1, "deny": 2}
 
+# A new shell, a script or a function has arguments of its own: there `$1` is not what it was.
+_ARGUMENTS = re.compile(r"\$\{?[#!]?[@*0-9#]")
+_SINGLE_QUOTED = re.compile(r"'[^']*'")
+
 
 def rewrites(command: str) -> Iterator[tuple[str, str]]:
-    """Names and texts of command lines that do what ``command`` does."""
-    q = "'" + command.replace("'", "'\\''") + "'"
+    """Names and texts of command lines that do what ``command`` does, each name once.
+
+    Left out where they would do something else: another working directory or user's home is never entered, a line
+    that uses its own arguments stays in its own shell, a builtin has no path.
+    """
+    yield from _around(command)
+    if not _ARGUMENTS.search(_SINGLE_QUOTED.sub("", command)):
+        yield from _elsewhere(command)
+    yield from _first_word(command)
+
+
+def _around(command: str) -> Iterator[tuple[str, str]]:
+    """In the same shell, with other shell text around it."""
+    q = _quoted(command)
     yield "trailing newline", command + "\n"
     yield "leading blanks", "  \t" + command
     yield "behind true &&", f"true && {command}"
-    yield "behind a newline", f"cd .\n{command}"
+    yield "behind a newline", f"date\n{command}"
     yield "behind ;", f"echo start; {command}"
+    yield "behind a here-document", f"cat <<'_X'\nall is well\n_X\n{command}"
     yield "with a comment", f"{command} # tidy up" if "\n" not in command else f"# tidy up\n{command}"
     yield "subshell", f"( {command}\n)"
+    yield "subshells, 30 deep", "( " * 30 + f"{command}\n" + ") " * 30
     yield "braces", f"{{ {command}\n}}"
     yield "if", f"if true; then {command}\nfi"
+    yield "else", f"if false; then true; else {command}\nfi"
     yield "for", f"for _once in 1; do {command}\ndone"
+    yield "while", f"while true; do {command}\nbreak\ndone"
+    yield "case", f"case x in x) {command}\n;; esac"
+    yield "in the background", f"{{ {command}\n}} &"
+    yield "eval", f"eval {q}"
+    yield "variable and eval", f'_c={q}; eval "$_c"'
+    yield "alias", f"shopt -s expand_aliases\nalias _a={q}\n_a"
+    yield "substitution", f"echo $( {command}\n)"
+    yield "source", f"source /dev/stdin <<< {q}"
+    yield "trap", f"trap {q} EXIT"
+
+
+def _elsewhere(command: str) -> Iterator[tuple[str, str]]:
+    """In another shell or interpreter, by another program, or out of another spelling of the text."""
+    q = _quoted(command)
+    end = "_END"
+    while end in command:
+        end += "_"
+    mark = "@@"
+    while mark in command:
+        mark += "@"
+    data = command.encode()
+    encoded = base64.b64encode(data).decode()
     yield "function", f"_do() {{ {command}\n}}; _do"
     yield "bash -c", f"bash -c {q}"
     yield "sh -c, twice", f"sh -c {_quoted('sh -c ' + q)}"
-    yield "eval", f"eval {q}"
-    yield "variable and eval", f"_c={q}; eval \"$_c\""
-    yield "substitution", f"echo $( {command}\n)"
-    yield "here-document into sh", f"sh <<'_END'\n{command}\n_END"
+    yield "variable and bash -c", f'_c={q}; bash -c "$_c"'
+    yield "exported variable", f"export _c={q}; bash -c 'eval \"$_c\"'"
+    yield "here-document into sh", f"sh <<'{end}'\n{command}\n{end}"
     yield "here-string into bash", f"bash <<< {q}"
     yield "pipe into sh", f"printf '%s\\n' {q} | sh"
-    yield "base64", f"echo {base64.b64encode(command.encode()).decode()} | base64 -d | bash"
-    yield "script", f"cat > /tmp/_s.sh <<'_END'\n{command}\n_END\nbash /tmp/_s.sh"
+    yield "process substitution", f"bash <(printf '%s\\n' {q})"
+    yield "script", f"cat > /tmp/_s.sh <<'{end}'\n{command}\n{end}\nbash /tmp/_s.sh"
+    yield "base64", f"echo {encoded} | base64 -d | bash"
+    yield "gzip and base64", f"echo {base64.b64encode(gzip.compress(data, mtime=0)).decode()} | base64 -d | gunzip | sh"
+    yield "xxd", f"echo {data.hex()} | xxd -r -p | sh"
+    yield "printf escapes", f"printf '{_hex(command)}' | bash"
+    yield "exec", f"exec bash -c {q}"
     yield "env", f"env bash -c {q}"
     yield "nohup", f"nohup bash -c {q} &"
     yield "timeout", f"timeout 60 bash -c {q}"
     yield "sudo", f"sudo bash -c {q}"
-    yield "xargs", f"echo x | xargs -I_X bash -c {q}"
-    yield "trap", f"trap {q} EXIT"
-    yield "python os.system", f"python3 -c {_quoted('import os; os.system(' + repr(command) + ')')}"
-    yield "python subprocess", f"python3 -c {_quoted('import subprocess; subprocess.run(' + repr(command) + ', shell=True)')}"
-    yield "node execSync", f"node -e {_quoted('require(' + repr('child_process') + ').execSync(' + _js(command) + ')')}"
-    yield "perl system", f"perl -e {_quoted('system(q(' + command + '))')}" if command.count("(") == command.count(")") and "\n" not in command else command
-    for name, change in _WORD_CHANGES:
-        changed = _words(command, change)
-        if changed is not None and changed != command:
-            yield name, changed
+    yield "launchers in a row", f"nice -n 5 setsid stdbuf -oL command bash -c {q}"
+    yield "busybox", f"busybox sh -c {q}"
+    yield "flock", f"flock /tmp/_lock -c {q}"
+    yield "script(1)", f"script -qc {q} /dev/null"
+    yield "xargs", f"echo x | xargs -I{mark} bash -c {q}"
+    if "{}" not in command:  # find would put its own path there
+        yield "find -exec", f"find . -maxdepth 0 -exec bash -c {q} \\;"
+    yield "parallel", f"parallel ::: {q}"
+    if "\n" not in command:
+        yield "make", f"make -f - <<'{end}'\nall:\n\t@{command.replace('$', '$$')}\n{end}"
+    for name, program, code in (
+        ("python os.system", "python3 -c", f"import os; os.system({command!r})"),
+        ("python subprocess", "python3 -c", f"import subprocess; subprocess.run({command!r}, shell=True)"),
+        ("python and base64", "python3 -c", f"import base64, os; os.system(base64.b64decode({encoded!r}).decode())"),
+        ("node execSync", "node -e", f"require('child_process').execSync({_string(command)})"),
+        ("perl system", "perl -e", f"system({_backslashed(command)})"),
+        ("php system", "php -r", f"system({_backslashed(command)});"),
+        ("ruby system", "ruby -e", f"system({_string(command)})"),
+        ("awk system", "awk", f"BEGIN {{ system({_string(command)}) }}"),
+        ("lua os.execute", "lua -e", f"os.execute({_string(command)})"),
+    ):
+        if name != "ruby system" or "#" not in command:  # "#{x}" in a Ruby string is code
+            yield name, f"{program} {_quoted(code)}"
 
 
 def _quoted(text: str) -> str:
+    """As one single-quoted word of the shell."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def _js(text: str) -> str:
-    import json
-
-    return json.dumps(text)
-
-
-def _single(word: str) -> str:
-    return _quoted(word)
+def _string(text: str) -> str:
+    """As a double-quoted string of JavaScript, Ruby, awk and Lua, which agree on these escapes."""
+    return json.dumps(text, ensure_ascii=False)
 
 
-def _double(word: str) -> str:
-    return '"' + word + '"' if not set(word) & set('"\\$`!') else word
+def _hex(text: str) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in text.encode())
 
 
-def _backslash(word: str) -> str:
-    return "\\" + word if word[:1].isalpha() else word
+def _backslashed(text: str) -> str:
+    """As a single-quoted string of Perl and PHP."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def _split(word: str) -> str:
-    return f"{word[0]}''{word[1:]}" if len(word) > 1 and word[0].isalnum() else word
+# The first word, where it is plainly a program's name.
+
+_PLAIN_NAME = re.compile(r"[ \t\n]*([A-Za-z][A-Za-z0-9_.+-]*|\[)(?=[ \t]+[^ \t(=])")
+_KEYWORDS = frozenset("if then else elif fi for while until do done case esac select function time coproc in".split())
+# bash's builtins that no file in /usr/bin stands for, and those that must be spelt out to read assignments
+_BUILTINS = frozenset(
+    "alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown enable eval "
+    "exec exit export fc fg getopts hash help history jobs let local logout mapfile popd pushd read readarray readonly "
+    "return set shift shopt source suspend times trap type typeset ulimit umask unalias unset wait".split()
+)
+_ASSIGNS = frozenset("alias declare export local readonly typeset".split())
 
 
 def _ansi(word: str) -> str:
-    return "$'" + "".join(f"\\x{b:02x}" for b in word.encode()) + "'" if word.isascii() and word.isalnum() else word
+    return f"$'{_hex(word)}'"
 
 
-def _absolute(word: str) -> str:
-    return "/bin/" + word if word.isalnum() else word
-
-
-_WORD_CHANGES: list[tuple[str, Callable[[str], str]]] = [
-    ("single quotes", _single),
-    ("double quotes", _double),
-    ("backslash", _backslash),
-    ("empty quotes inside", _split),
+_SPELLINGS: list[tuple[str, Callable[[str], str]]] = [
+    ("single quotes", lambda name: f"'{name}'"),
+    ("double quotes", lambda name: f'"{name}"'),
+    ("backslash", lambda name: "\\" + name),
+    ("empty quotes inside", lambda name: f"{name[0]}''{name[1:]}"),
     ("ANSI-C quoting", _ansi),
-    ("absolute path", _absolute),
+    ("substituted name", lambda name: f"$(echo {name})"),
+    ("line continuation", lambda name: f"{name} \\\n"),
+    ("line continuation inside", lambda name: f"{name[0]}\\\n{name[1:]}"),
+    ("command", lambda name: f"command {name}"),
 ]
 
 
-def _words(command: str, change: Callable[[str], str]) -> str | None:
-    """``command`` with the name of its one simple command changed; None when it is not one simple command."""
-    try:
-        body = read(command)
-    except Unreadable:
-        return None
-    if len(body.items) != 1 or not isinstance(body.items[0], Command):
-        return None
-    first = body.items[0]
-    if first.assigns or not first.words or len(first.words[0]) != 1 or first.words[0][0][0] != "t":
-        return None
-    name = first.words[0][0][1]
-    at = command.index(name)
-    return command[:at] + change(name) + command[at + len(name) :]
+def _first_word(command: str) -> Iterator[tuple[str, str]]:
+    found = _PLAIN_NAME.match(command)
+    if found is None or found[1] in _KEYWORDS or found[1] in _ASSIGNS:
+        return
+    name = found[1]
+    before, after = command[: found.start(1)], command[found.end(1) :]
+    for spelling, change in _SPELLINGS:
+        yield spelling, before + change(name) + after
+    yield "name in a variable", f"_n={name}\n{before}$_n{after}"
+    yield "IFS for a blank", before + name + "${IFS}" + after.lstrip(" \t")
+    option = re.match(r"[ \t]+([A-Za-z0-9_./-]+)(?=[ \t\n;|&]|$)", after)
+    if option is not None:
+        yield "brace expansion", f"{before}{{{name},{option[1]}}}{after[option.end() :]}"
+    if name not in _BUILTINS:
+        yield "absolute path", f"{before}/usr/bin/{name}{after}"
 
 
 def check(made: Bench, command: str, cwd: str) -> tuple[str, list[tuple[str, str, str]]]:
@@ -124,35 +188,32 @@ def check(made: Bench, command: str, cwd: str) -> tuple[str, list[tuple[str, str
 
     first = decision(command)
     weaker = []
-    for name, text in rewrites(command):
-        got = decision(text)
-        if STRENGTH.get(got, 0) < STRENGTH.get(first, 0):
-            weaker.append((name, text, got))
+    if STRENGTH.get(first, 0):
+        for name, text in rewrites(command):
+            got = decision(text)
+            if STRENGTH.get(got, 0) < STRENGTH[first]:
+                weaker.append((name, text, got))
     return first, weaker
 
 
 @click.command()
 @click.argument("command")
 @click.option("--cwd", metavar="DIR", help="Where the command would start. Default: here.")
+@click.option("--home", metavar="DIR", type=click.Path(file_okay=False), help="The home directory to judge for.")
 @click.option("--policy", metavar="NAME|FILE", help="Under this policy instead of the one in force.")
-def fuzz(command: str, cwd: str | None, policy: str | None) -> int:
+def fuzz(command: str, cwd: str | None, home: str | None, policy: str | None) -> None:
     """Rewrite COMMAND in many ways that mean the same and demand the same decision.
 
     Exit 1 when one of them gets a weaker one. Nothing is run.
     """
-    from ..config import ConfigError
-
-    where = os.path.abspath(cwd) if cwd else os.getcwd()
-    try:
-        made = bench(policy, None, where)
-    except ConfigError as wrong:
-        raise click.ClickException(str(wrong)) from None
-    decided, weaker = check(made, command, where)
-    total = sum(1 for _ in rewrites(command))
+    place = where(cwd)
+    decided, weaker = check(bench(policy, home, place), command, place)
     if STRENGTH.get(decided, 0) == 0:
         click.echo("nothing stops this command, so there is nothing to get round")
-        return 0
+        return
     for name, text, got in weaker:
         click.echo(f"{got:5} {name}: {text!r}")
+    total = sum(1 for _ in rewrites(command))
     click.echo(f"{decided}: {total - len(weaker)} of {total} rewrites get the same decision")
-    return 1 if weaker else 0
+    if weaker:
+        raise SystemExit(1)

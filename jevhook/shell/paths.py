@@ -85,7 +85,12 @@ _SECRET_PLACES = (
 )  # fmt: skip
 _SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".kdbx", ".kdb", ".keystore", ".jks", ".ppk", ".keytab", ".tfstate", ".tfstate.backup", ".ovpn", ".secret", ".agekey", ".mobileprovision", ".p8", ".pkcs12", ".bks")
 # A certificate, a chain or a public key by its name: what it holds is given to everybody anyway.
-_PUBLIC_PARTS = frozenset("cert certs crt certificate certificates ca cacert cacerts chain fullchain bundle public pub root rootca crl dhparam dhparams csr isrgrootx1 client-cert server-cert signing release keyring".split())
+_PUBLIC_PARTS = frozenset(
+    (
+        "cert", "certs", "crt", "certificate", "certificates", "ca", "cacert", "cacerts", "chain", "fullchain", "bundle",
+        "public", "pub", "root", "rootca", "crl", "dhparam", "dhparams", "csr", "isrgrootx1", "keyring",
+    )
+)  # fmt: skip
 _PUBLIC_MARKS = ("example", "sample", "template", "dist", "defaults", "schema", "test", "fixture", "mock", "demo")
 _SECRET_DIRS = (
     "/.ssh/", "/.gnupg/", "/.aws/", "/.azure/", "/.config/gcloud/", "/.kube/", "/.docker/", "/.password-store/", "/.config/gh/", "/run/secrets/", "/.config/op/", "/keychains/", "/.secrets/", "/secrets/",
@@ -432,9 +437,7 @@ def secret_name(low: str) -> bool:
     name = low[low.rfind("/") + 1 :]
     if any(mark in name for mark in _PUBLIC_MARKS) and not name.startswith("id_"):
         return False
-    if name in _SECRET_NAMES or (name == "environ" and low.startswith("/proc/")):
-        return True
-    if low.endswith(_SECRET_PLACES):
+    if name in _SECRET_NAMES or low.endswith(_SECRET_PLACES) or (name == "environ" and low.startswith("/proc/")):
         return True
     if name.startswith(".env.") or (name.endswith(".env") and len(name) > 4):
         return not name.endswith((".enc", ".encrypted", ".gpg", ".age", ".sops", ".d.ts", ".md"))

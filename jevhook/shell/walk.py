@@ -250,6 +250,10 @@ class Walk:
             return out if out.text is None else Flow(None, out.taints, out.names)
         if kind is Function:
             scope.functions[node.name] = node.body  # type: ignore[attr-defined]
+            if self.readers.fork_bomb(node.name, node.body):  # type: ignore[attr-defined]
+                self.findings.append(
+                    Finding("kill", start=node.start, end=node.end, via=scope.via, facts=frozenset(("fork-bomb",)), detail="a function that starts itself")
+                )
             return NO_FLOW
         if kind is Test:
             for word in node.words:  # type: ignore[attr-defined]

@@ -35,7 +35,8 @@ class Act:
     ``start`` ``end``  character offsets in the source that was handed to ``read_code``
     ``cwd``        shell and argv: the directory it starts in, "" for the program's own
     ``stdin``      shell and argv: the text fed to it, or None
-    ``detail``     chmod: the mode in octal; send and fetch: the method; kill: the signal; otherwise ""
+    ``detail``     chmod: the mode in octal; send and fetch: the method; kill: the signal; write: the mode that opened
+                   it ("w" empties the file, "a" adds to it); otherwise ""
     """
 
     __slots__ = ("cwd", "detail", "end", "kind", "recursive", "start", "stdin", "sure", "value")
@@ -180,7 +181,7 @@ def read_code(language: str, source: str, known: Mapping[str, str], args: Sequen
         record.understood = False
     except (RecursionError, MemoryError):
         record.understood = False
-    except ZeroDivisionError:  # the gate must go on: a reader's bug reads as "not understood", never as a crash
+    except Exception:  # the gate must go on: a reader's bug reads as "not understood", never as a crash
         record.understood = False
     record.finish()
     return record.acts, record.understood

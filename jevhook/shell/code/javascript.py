@@ -117,7 +117,15 @@ def _path_join(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) 
 
 def _resolve(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     here = reader.record.cwd or reader.record.env.get("PWD", "\0")
-    return _lift(lambda parts: join(here, *[part for part in parts if part not in ("", ".")]), args)
+
+    def run(parts: list[str]) -> str:
+        path = here
+        for part in parts:
+            if part not in ("", "."):
+                path = part if part.startswith("\0") else join(path, part)  # an unknown part may be absolute
+        return path
+
+    return _lift(run, args)
 
 
 def _dirname(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:

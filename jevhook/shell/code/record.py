@@ -362,7 +362,7 @@ class Record:
             path = path[7:]
         if path.startswith("~"):
             path = "./" + path
-        if self.cwd and not path.startswith("/"):
+        if self.cwd and not path.startswith(("/", "\0")):
             path = self.cwd if path in ("", ".") else join(self.cwd, path)
         return path
 

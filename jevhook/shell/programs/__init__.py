@@ -8,7 +8,7 @@ Adding a program is one function and its name in that module's ``READERS``.
 
 from __future__ import annotations
 
-from ..finding import ANY, NAME, Target
+from ..finding import ANY, NAME, QMARK, STAR, Target
 from ..walk import NO_FLOW, UNKNOWN_FLOW, Flow
 from .options import split_options
 
@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..tree import Node
     from ..walk import Invocation
 
     Reader = Callable[[Invocation], Flow | None]
@@ -42,7 +43,7 @@ def judge(inv: Invocation) -> Flow:
     name = inv.name
     if not name:
         return NO_FLOW
-    if ANY in inv.path or NAME in inv.path:
+    if ANY in inv.path or NAME in inv.path or STAR in inv.path or QMARK in inv.path:
         return _unknown_program(inv)
     reader = table().get(name)
     if reader is None:
@@ -152,3 +153,10 @@ def network_shell(inv: Invocation) -> None:
     from .network import shell_on_socket
 
     shell_on_socket(inv)
+
+
+def fork_bomb(name: str, body: Node) -> bool:
+    """Whether a function's body starts the function again, twice or in the background."""
+    from .system import fork_bomb as starts_itself
+
+    return starts_itself(name, body)

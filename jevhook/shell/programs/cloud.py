@@ -17,15 +17,21 @@ if TYPE_CHECKING:
 # Elasticsearch, Meilisearch, Kong, CouchDB, RabbitMQ, Prometheus, Alertmanager, Typesense, Solr, Qdrant, Consul, Vault,
 # Nomad, Caddy, InfluxDB, Docker, etcd, ClickHouse.
 _SERVICE_PORTS = frozenset(
-    "9200 9201 7700 8001 8444 5984 15672 9090 9093 8108 8983 6333 8500 8200 4646 2019 8086 2375 2376 2379 8123".split()
-)
+    (
+        "9200", "9201", "7700", "8001", "8444", "5984", "15672", "9090", "9093", "8108", "8983", "6333", "8500", "8200",
+        "4646", "2019", "8086", "2375", "2376", "2379", "8123",
+    )
+)  # fmt: skip
 # Last pieces of a path that delete when posted to, whatever the host: they belong to one product.
 _OWN_ENDPOINTS = (
-    "/_delete_by_query", "/_close", "/_restore", "/dodelete", "/delete_series", "/delete-batch", "/documents/delete", "/deletebyquery", "/containers/prune", "/images/prune",
-    "/volumes/prune", "/networks/prune", "/system/prune",
+    "/_delete_by_query", "/_close", "/_restore", "/dodelete", "/delete_series", "/delete-batch", "/documents/delete",
+    "/deletebyquery", "/containers/prune", "/images/prune", "/volumes/prune", "/networks/prune", "/system/prune",
 )  # fmt: skip
 # The same for words any application may use: only when the host is another machine.
-_COMMON_ENDPOINTS = ("/delete", "/destroy", "/purge", "/purge_cache", "/clear", "/truncate", "/wipe", "/terminate", "/shutdown", "/batchdelete", "/bulk_delete", "/bulk-delete")
+_COMMON_ENDPOINTS = (
+    "/delete", "/destroy", "/purge", "/purge_cache", "/clear", "/truncate", "/wipe", "/terminate", "/shutdown",
+    "/batchdelete", "/bulk_delete", "/bulk-delete",
+)  # fmt: skip
 _CURL_VALUED_LETTERS = "HouAebcmxwKErTdFyYzCDUtQPh"
 _THIS_MACHINE = ("localhost", "0.0.0.0", "::1", "host.docker.internal", "ip6-localhost", "")
 
@@ -56,7 +62,8 @@ def http_call(inv: Invocation, method: str, urls: list[str], texts: list[str], s
             destroys = not here and (mutation or path.endswith(_COMMON_ENDPOINTS))
         if destroys and host != ANY:
             facts = ("http-delete",) if method == "DELETE" else ("http-delete", "endpoint")
-            inv.add("infrastructure", Target("remote", url, host_roles(host)), facts=facts, detail=f"{method or 'POST'} {url}")
+            target = Target("remote", url, host_roles(host))
+            inv.add("infrastructure", target, facts=facts, detail=f"{method or 'POST'} {url}")
             return
 
 
@@ -98,7 +105,11 @@ def aws(inv: Invocation) -> Flow | None:
 # Where a program's option or words are a shell command for another machine: subcommand path, then the option.
 _SHELLS: dict[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = {
     "gcloud": ((("compute", "ssh"), ("--command",)), (("compute", "tpus", "tpu-vm", "ssh"), ("--command",))),
-    "az": ((("vm", "run-command", "invoke"), ("--scripts",)), (("vmss", "run-command", "invoke"), ("--scripts",)), (("containerapp", "exec"), ("--command",))),
+    "az": (
+        (("vm", "run-command", "invoke"), ("--scripts",)),
+        (("vmss", "run-command", "invoke"), ("--scripts",)),
+        (("containerapp", "exec"), ("--command",)),
+    ),
     "fly": ((("ssh", "console"), ("-C", "--command")), (("machine", "exec"), ())),
     "flyctl": ((("ssh", "console"), ("-C", "--command")), (("machine", "exec"), ())),
     "doctl": ((("compute", "ssh"), ("--ssh-command",)),),
@@ -186,8 +197,10 @@ def haproxy_socket(inv: Invocation) -> None:
         return
     for line in text.replace(";", "\n").split("\n"):
         words = line.split()
-        if words[:1] and words[0] in ("disable", "shutdown", "del", "clear") or (words[:2] == ["set", "server"] and words[-1:] in (["maint"], ["drain"])):
-            inv.add("infrastructure", Target("none", " ".join(words[1:])), facts=("load-balancer",), detail=line.strip())
+        out = words[:2] == ["set", "server"] and words[-1:] in (["maint"], ["drain"])
+        if out or (words and words[0] in ("disable", "shutdown", "del", "clear")):
+            target = Target("none", " ".join(words[1:]))
+            inv.add("infrastructure", target, facts=("load-balancer",), detail=line.strip())
 
 
 def bodies(args: list[str]) -> list[str]:
@@ -196,6 +209,7 @@ def bodies(args: list[str]) -> list[str]:
 
 
 READERS: dict[str, Callable[[Invocation], Flow | None]] = {
-    "aws": aws, **{name: shells for name in _SHELLS}, "k3s": wrapper, "microk8s": wrapper, "microk8s.kubectl": wrapper, "microk8s.helm": wrapper, "microk8s.helm3": wrapper,
-    "rke2": wrapper, "k0s": wrapper, "ansible": ansible, "salt": salt, "salt-call": salt, "salt-ssh": salt,
+    "aws": aws, **dict.fromkeys(_SHELLS, shells), "k3s": wrapper, "microk8s": wrapper, "microk8s.kubectl": wrapper,
+    "microk8s.helm": wrapper, "microk8s.helm3": wrapper, "rke2": wrapper, "k0s": wrapper, "ansible": ansible,
+    "salt": salt, "salt-call": salt, "salt-ssh": salt,
 }  # fmt: skip

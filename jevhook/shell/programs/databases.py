@@ -144,6 +144,10 @@ def sql_client(inv: Invocation) -> Flow:
     words = operands(args, *_VALUED)
     if inv.name in ("sqlite3", "sqlite", "duckdb", "litecli", "libsql", "turso"):
         texts += words[1:]
+        if words and "secret" in inv.target(words[0]).roles:
+            from .readers import exposed
+
+            exposed(inv, inv.target(words[0]), "sql")
     elif inv.name in ("bq", "snow", "sqlite-utils", "cypher-shell", "wrangler"):
         texts += words
     if has(args, "-readonly", "--readonly", "-safe", "--safe"):
@@ -213,6 +217,8 @@ def redis(inv: Invocation) -> Flow:
                 # where the server's dump goes: its own choice is harmless, a new place for it is how files get planted
                 if ANY not in thing and thing:
                     effect(inv, "move-dump", thing, said=words, extra=("redis",))
+            elif act == "run-code" and ("flushall" in thing.lower() or "flushdb" in thing.lower()):
+                effect(inv, "flush", "all", said=words, extra=("redis",))
             elif act in ("flush", "shutdown", "delete", "replicate", "load-module", "debug", "grant"):
                 wide = ("unseen",) if act == "delete" and (ANY in thing or NAME in thing) else ()
                 effect(inv, act, thing, said=words, extra=("redis", *wide))
@@ -357,7 +363,7 @@ def migration(inv: Invocation, name: str = "", args: list[str] | None = None) ->
     """What a migration or admin tool would lose, by its table.  ``name`` and ``args`` where another program is in front."""
     words_of = inv.args if args is None else args
     rows = _TABLE.get(name or inv.name)
-    if rows is None or has(words_of, "--help", "--dry-run", "--pretend", "--dump-sql", "--sql", "-P"):
+    if rows is None or has(words_of, "--help", "--dry-run", "--pretend", "--dump-sql", "--sql"):
         return
     no_value = ("-c",) if inv.name == "pg_restore" else ()
     valued = [v for v in _TABLE_VALUED if v not in no_value]

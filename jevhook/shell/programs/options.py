@@ -68,7 +68,7 @@ LONG_DASH = frozenset(
     (
         "terraform", "tofu", "terragrunt", "find", "java", "ffmpeg", "convert", "openssl", "packer", "consul", "vault", "nomad",
         "xcodebuild", "powershell", "pwsh", "go", "javac", "gcc", "clang", "dig", "osascript", "qemu-img", "mvn", "gradle", "screen",
-        "xwd", "exiftool", "php", "mplayer", "certutil", "msiexec", "ldapdelete", "sfdx", "iptables", "magick", "ant",
+        "xwd", "exiftool", "php", "mplayer", "certutil", "msiexec", "ldapdelete", "sfdx", "iptables", "magick", "ant", "govc", "jenkins-cli",
     )
 )  # fmt: skip
 

@@ -219,6 +219,7 @@ def _statement(inv: Invocation, words: list[str]) -> None:
             into = bare.lstrip(">") or (words[i + 1] if i + 1 < len(words) else "")
             i += 1 if bare.lstrip(">") else 2
             if into and into.lower() not in ("nul", "$null", "&1", "con"):
+                _stream(inv, into)
                 inv.add("write" if bare[:2] == ">>" else "overwrite", _place(inv, into), facts=("append",) if bare[:2] == ">>" else ("redirect",))
             continue
         kept.append(word)
@@ -242,11 +243,20 @@ def _statement(inv: Invocation, words: list[str]) -> None:
         return
     name = kept[0].lower().strip("&(\"'").replace("/", "\\").rsplit("\\", 1)[-1]
     name = name.removesuffix(".exe").removesuffix(".com")
+    if kept[0].strip("\"'").startswith("\\\\") and not kept[0].startswith(("\\\\wsl", "\\\\?\\", "\\\\.\\")):
+        inv.add("run-unknown", Target("remote", kept[0]), facts=("remote-program",), sure="likely", detail="a program on another machine is started")
     if name == "start" and len(kept) > 1 and "-" not in "".join(kept[1:2]):
         rest = [w for w in kept[1:] if w[:1] != "/"]
         _statement(inv, rest) if rest else None
         return
     _command(inv, name, kept)
+
+
+def _stream(inv: Invocation, word: str) -> None:
+    """``file.txt:name``: a second stream of a file, which no listing shows."""
+    at, slash = word.rfind(":"), word.rfind("\\")
+    if 2 < at and 0 <= slash < at and "://" not in word and word[at + 1 :] and not word[at + 1 :].isdigit():
+        inv.add("write", _place(inv, word[:at]), facts=("hidden-stream",), sure="likely", detail=word)
 
 
 def _options(words: list[str]) -> tuple[list[str], list[str], bool, bool]:
@@ -356,9 +366,7 @@ def _command(inv: Invocation, name: str, kept: list[str]) -> None:
     elif not _is_cmdlet(full) and name not in ("find", "sort", "more", "date", "time", "cd", "if", "for", "dir", "type", "cls", "exit", "pause", "start", "foreach", "function", "param"):
         inv.command([name, *args], "windows")
     for word in args:
-        at = word.find("\\")
-        if at >= 0 and word.rfind(":") > max(at, 2) and word.rfind("\\") < word.rfind(":") and "://" not in word and not word[word.rfind(":") + 1 :].isdigit():
-            inv.add("write", _place(inv, word[: word.rfind(":")]), facts=("hidden-stream",), sure="likely", detail=word)
+        _stream(inv, word)
 
 
 _SC = frozenset("query queryex qc start stop config create delete failure sdset sdshow pause continue description privs".split())

