@@ -290,7 +290,7 @@ def _bun(inv: Invocation) -> Flow | None:
 
 def _module(inv: Invocation, module: str, rest: list[str]) -> Flow | None:
     """``python -m``: a few modules are programs of their own."""
-    if module in ("pip", "pytest", "uv", "twine", "build", "venv", "black", "ruff", "mypy", "ansible"):
+    if module in ("pip", "pytest", "uv", "twine", "build", "venv", "black", "ruff", "mypy", "ansible", "jevhook"):
         return inv.command([module, *rest], "python -m")
     if module == "http.server":
         inv.add("listen", Target("none"), facts=("file-server",))

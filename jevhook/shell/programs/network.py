@@ -404,9 +404,9 @@ def dns(inv: Invocation) -> Flow:
 def scp(inv: Invocation) -> Flow:
     ssh_options(inv)
     paths = operands(inv.args, "-c", "-F", "-i", "-J", "-l", "-o", "-P", "-S", "-D", "-X", "-b")
-    program = value_of(inv.args, "-S")
+    program = value_of(inv.args, "-S") or (value_of(inv.args, "-D") if inv.name == "sftp" else None)
     if program:
-        inv.code(program, "scp -S")
+        inv.code(program, inv.name)
     if inv.name == "sftp":
         batch = value_of(inv.args, "-b")
         if batch and batch != "-":
@@ -470,6 +470,8 @@ def ssh_options(inv: Invocation) -> None:
         low = key.lower()
         if low in ("proxycommand", "localcommand", "knownhostscommand") and value.lower() not in ("none",):
             inv.code(value, f"ssh -o {key}")
+        elif low in ("pkcs11provider", "securitykeyprovider") and value.lower() not in ("none", "internal"):
+            inv.add("run-unknown", inv.target(value), facts=("preload",), sure="likely", detail=option)
         elif low == "stricthostkeychecking" and value.lower() in ("no", "off"):
             inv.add("weaken", facts=("host-key", "one-call"), detail=option)
     if has(inv.args, "-R") or has(inv.args, "-D"):
@@ -564,6 +566,21 @@ def odd_port(inv: Invocation) -> Flow:
     return UNKNOWN_FLOW
 
 
+def remote_mount(inv: Invocation) -> Flow:
+    """sshfs and kin: what the same line copies into the mount point goes to that host."""
+    words = operands(inv.args, "-o", "-p", "-F")
+    if len(words) < 2:
+        return UNKNOWN_FLOW
+    mount = words[1].rstrip("/")
+    rest = inv.walk.text[inv.end : inv.end + 4000].replace("&&", "\n").replace(";", "\n")
+    for line in rest.split("\n"):
+        parts = line.split()
+        if len(parts) > 2 and parts[0] in ("cp", "mv", "rsync", "install") and mount and parts[-1].startswith(mount):
+            for path in [p for p in parts[1:-1] if p[:1] != "-"][:8]:
+                send(inv, remote_part(words[0]) or words[0], path=path, facts=("copy",))
+    return UNKNOWN_FLOW
+
+
 def printer(inv: Invocation) -> Flow:
     """lp, lpr with a print server on the command line: the file goes to that host."""
     server = value_of(inv.args, "-h" if inv.name == "lp" else "-H")
@@ -626,6 +643,10 @@ def whois(inv: Invocation) -> Flow:
     """whois and finger can carry a file's text to a port of someone's choice."""
     if inv.taints & {"file", "secret", "substitution"} or (inv.stdin is not None and inv.stdin.taints & {"file", "secret"}):
         send(inv, value_of(inv.args, "-h") or "", facts=("upload",))
+    elif inv.name == "finger":
+        for word in operands(inv.args):
+            if "@" in word and word.rsplit("@", 1)[1]:
+                send(inv, word.rsplit("@", 1)[1], facts=("odd-port",))
     elif inv.name == "whois" and (value_of(inv.args, "-p", "--port") or "43") != "43":
         send(inv, value_of(inv.args, "-h", "--host") or "", facts=("odd-port",))
     return Flow(None, frozenset(("network",)))
@@ -709,7 +730,7 @@ READERS: dict[str, Callable[[Invocation], Flow | None]] = {
     "whois": whois, "finger": whois, "croc": uploader, "wormhole": uploader, "transfer": uploader, "ngrok": uploader, "lt": uploader, "localtunnel": uploader, "cloudflared": uploader,
     "bore": uploader, "gist": uploader, "pastebinit": uploader, "ab": uploader, "ffsend": uploader, "rclone": rclone, "croc": uploader, "magic-wormhole": uploader,
     "frpc": uploader, "zrok": uploader, "chisel": uploader, "devtunnel": uploader, "pinggy": uploader, "tailscale": uploader, "restic": restic, "smbclient": smbclient,
-    "ncftpput": ftp, "ftpput": ftp, "socket": socket_program, "ztcp": raw_socket, "rlogin": odd_port, "cancel": odd_port, "hping3": odd_port, "lp": printer, "lpr": printer,
+    "ncftpput": ftp, "ftpput": ftp, "socket": socket_program, "ztcp": raw_socket, "rlogin": odd_port, "cancel": odd_port, "hping3": odd_port, "lp": printer, "sshfs": remote_mount, "curlftpfs": remote_mount, "s3fs": remote_mount, "gcsfuse": remote_mount, "davfs2": remote_mount, "lpr": printer,
     "julia": foreign, "tclsh": foreign, "wish": foreign, "jrunscript": foreign, "jjs": foreign, "groovy": foreign, "scala": foreign, "Rscript": foreign, "R": foreign, "elixir": foreign,
     "erl": foreign, "go": foreign, "swift": foreign, "jshell": foreign, "guile": foreign, "racket": foreign, "clojure": foreign, "octave": foreign, "ghc": foreign, "runghc": foreign,
     "rust-script": foreign, "java": foreign, "dart": foreign, "crystal": foreign, "ocaml": foreign,
