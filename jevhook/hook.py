@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MAX_INPUT = 100 << 20  # bytes of stdin that are read; a larger event is not judged (memory stays bounded)
 WATCHDOG = 10.0  # seconds, until the policy says otherwise
-_FREE = ("said", "note", "findings", "judge")  # a point's fields that may hold words of the judged call
+_FREE = ("said", "note", "findings", "judge", "written_here")  # a point's fields that may hold words of the judged call
 GRACE = 2.0  # seconds after the watchdog in which the kernel ends a process whose threads do not run any more
 
 

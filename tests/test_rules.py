@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jevhook.event import Event
 from jevhook.rules import compile_rules, glob, match
-from jevhook.shell.calls import shell_call
+from jevhook.shell.calls import read_call, shell_call
+from jevhook.shell.finding import Finding
 from jevhook.shell.paths import Place
 from jevhook.shell.world import RealWorld
 
@@ -22,12 +25,21 @@ HOME, CWD = "/home/dev", "/home/dev/work/shop"
 PLACE = Place(RealWorld({"HOME": HOME, "USER": "dev"}), CWD, ["/home/dev/.config/jevhook"])
 
 
+def findings(example: str) -> list[Finding]:
+    """A command line, or a tool call as JSON: {"tool", "input", "annotations"}."""
+    if not example.startswith('{"tool"'):
+        return shell_call(example, CWD, PLACE).findings
+    call = json.loads(example)
+    raw = {"tool_annotations": call.get("annotations")}
+    return read_call(Event("claude", "before-tool", "PreToolUse", tool=call["tool"], input=call["input"], cwd=CWD, raw=raw), PLACE).findings
+
+
 def hits(command: str) -> list[str]:
-    return [hit.rule["id"] for hit in match(TABLE, shell_call(command, CWD, PLACE).findings)]
+    return [hit.rule["id"] for hit in match(TABLE, findings(command))]
 
 
 def stopped(command: str) -> list[str]:
-    found = match(TABLE, shell_call(command, CWD, PLACE).findings)
+    found = match(TABLE, findings(command))
     return [hit.rule["id"] for hit in found if hit.severity in ("ask", "deny")]
 
 

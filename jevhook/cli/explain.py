@@ -3,53 +3,58 @@
 from __future__ import annotations
 
 import json
-import os
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
+from ..event import Event
 from ..hosts import MODULES, detect, load
-from .judging import Bench, bash_event, bench
+from ..jsonio import loads
+from .judging import Bench, bash_event, bench, where
+
+_SILENCE = "silence: the host goes on as if we were not there"
 
 
 @click.command()
 @click.argument("command", required=False)
-@click.option("--event", "event_file", type=click.File("rb"), help="Explain a recorded hook event instead (- for stdin).")
+@click.option("--event", "event_file", type=click.File("rb"), help="Explain a recorded hook event (- for stdin).")
 @click.option("--cwd", metavar="DIR", help="Where the command would start. Default: here.")
 @click.option("--home", metavar="DIR", type=click.Path(file_okay=False), help="The home directory to judge for.")
 @click.option("--policy", metavar="NAME|FILE", help="Explain under this policy instead of the one in force.")
 @click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
-def explain(command: str | None, event_file: Any, cwd: str | None, home: str | None, policy: str | None, as_json: bool) -> None:
-    """Say what COMMAND would do, without running it.
+def explain(
+    command: str | None,
+    event_file: BinaryIO | None,
+    cwd: str | None,
+    home: str | None,
+    policy: str | None,
+    as_json: bool,
+) -> None:
+    """Say what COMMAND would do, without running it. Exits 0 whatever the decision is.
 
     \b
     jevhook explain 'git reset --hard && rm -rf build'
     jevhook explain --event event.json --json
     """
-    from ..config import ConfigError
-
-    where = os.path.abspath(cwd) if cwd else os.getcwd()
-    try:
-        made = bench(policy, home, where)
-    except ConfigError as wrong:
-        raise click.ClickException(str(wrong)) from None
+    if (event_file is None) == (command is None):
+        raise click.UsageError("give either a COMMAND or --event FILE")
     if event_file is not None:
+        if cwd:
+            raise click.UsageError("--cwd goes with a COMMAND: an event names its own directory")
         event = _event(event_file)
-    elif command is not None:
-        event = bash_event(command, where)
     else:
-        raise click.UsageError("give a COMMAND or --event FILE")
-    report = report_on(made, event)
+        event = bash_event(command or "", where(cwd))
+    report = report_on(bench(policy, home, event.cwd), event)
     if as_json:
         click.echo(json.dumps(report, indent=1, ensure_ascii=False))
     else:
         _show(report)
 
 
-def _event(source: Any) -> Any:
+def _event(source: BinaryIO) -> Event:
     try:
-        payload = json.load(source)
-    except ValueError as wrong:
+        payload = loads(source.read().decode("utf-8", "replace"))
+    except (ValueError, RecursionError) as wrong:
         raise click.ClickException(f"--event: not JSON ({wrong})") from None
     host = detect(payload) if isinstance(payload, dict) else None
     if host is None:
@@ -63,15 +68,17 @@ def _event(source: Any) -> Any:
     return event
 
 
-def report_on(made: Bench, event: Any) -> dict[str, Any]:
-    """The whole explanation as plain values: parts, rules, decision, and each host's answer."""
+def report_on(made: Bench, event: Event) -> dict[str, Any]:
+    """The whole explanation as plain values: parts, rules, decision, and what each host would be told.
+
+    The event's own host is told about the event itself; another host about the same command in a session of its own.
+    """
     from ..points import risk
     from ..policy import rules
     from ..rules import match
     from ..text.redact import redact, redact_value
 
-    ctx = made.context()
-    reading = risk.read(event, ctx)
+    reading = risk.read(event, made.context())
     hits = match(rules(made.policy), reading.findings, made.policy.rule_modes)
     result = risk.judge(event, made.context())
     text = reading.command
@@ -79,26 +86,32 @@ def report_on(made: Bench, event: Any) -> dict[str, Any]:
     for finding in reading.findings:
         part = finding.record()
         part["text"] = text[finding.start : finding.end] if text else ""
-        part["rules"] = [h.rule["id"] for h in hits if h.finding is finding]
+        part["rules"] = [hit.rule["id"] for hit in hits if hit.finding is finding]
         parts.append(part)
-    answers = {}
+    answers: dict[str, Any] = {}
     for name in sorted(MODULES):
-        host = load(name)
-        shown = bash_event(event.input.get("command", ""), event.cwd, name) if reading.shell else event
-        if not reading.shell and name != event.host:
-            continue
-        verdict, output = made.decide(shown, host)
-        answers[name] = json.loads(output.stdout) if output.stdout else "silence: the host goes on as if we were not there"
+        if name == event.host:
+            asked = event
+        elif reading.shell and isinstance(event.input.get("command"), str):
+            asked = bash_event(event.input["command"], event.cwd, name)
+        else:
+            continue  # another host has other tools
+        _, output = made.decide(asked, load(name))
+        answers[name] = json.loads(output.stdout) if output.stdout else _SILENCE
     return {
         "command": redact(text) if text else event.tool,
         "cwd": event.cwd,
         "policy": made.policy.name,
+        "mode": made.policy.mode(risk.ID),
         "decision": result.judged.outcome,
         "rule": result.judged.rule,
         "reason": redact(result.judged.reason),
         "read_only": bool(result.record.get("read_only")),
         "parts": redact_value(parts),
-        "rules": [{"id": h.rule["id"], "severity": h.severity, "mode": h.mode, "reason": redact(h.reason())} for h in hits],
+        "rules": [
+            {"id": hit.rule["id"], "severity": hit.severity, "mode": hit.mode, "reason": redact(hit.reason())}
+            for hit in hits
+        ],
         "hosts": answers,
     }
 
@@ -123,7 +136,8 @@ def _show(report: dict[str, Any]) -> None:
             label = f"runs [bold]{safe(part.get('program', ''))}[/bold]"
         else:
             what = part.get("path") or part.get("detail") or ""
-            label = f"[magenta]{safe(part['effect'])}[/magenta] {safe(what)} ({safe(part['target'])}{', ' + safe(part['sure']) if part['sure'] != 'certain' else ''})"
+            sure = "" if part["sure"] == "certain" else f", {part['sure']}"
+            label = f"[magenta]{safe(part['effect'])}[/magenta] {safe(what)} ({safe(part['target'] + sure)})"
         if part.get("via"):
             label += f" [dim]via {safe(' → '.join(part['via']))}[/dim]"
         if part["rules"]:
@@ -137,6 +151,8 @@ def _show(report: dict[str, Any]) -> None:
     outcome = report["decision"]
     word = {"none": "nothing to say"}.get(outcome, outcome)
     more = " (proven read-only)" if report["read_only"] else ""
+    if report["mode"] != "active":
+        more += f" (tool.risk is {report['mode']}: nothing is acted)"
     console.print(f"decision: [{_COLOURS.get(outcome, 'green')}]{word}[/]{more}, policy {safe(report['policy'])}")
     for name, answer in report["hosts"].items():
         text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)

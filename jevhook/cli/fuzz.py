@@ -88,7 +88,7 @@ def _elsewhere(command: str) -> Iterator[tuple[str, str]]:
     yield "nohup", f"nohup bash -c {q} &"
     yield "timeout", f"timeout 60 bash -c {q}"
     yield "sudo", f"sudo bash -c {q}"
-    yield "launchers in a row", f"nice -n 5 setsid stdbuf -oL command bash -c {q}"
+    yield "launchers in a row", f"nice -n 5 setsid stdbuf -oL env bash -c {q}"
     yield "busybox", f"busybox sh -c {q}"
     yield "flock", f"flock /tmp/_lock -c {q}"
     yield "script(1)", f"script -qc {q} /dev/null"
@@ -135,14 +135,20 @@ def _backslashed(text: str) -> str:
 # The first word, where it is plainly a program's name.
 
 _PLAIN_NAME = re.compile(r"[ \t\n]*([A-Za-z][A-Za-z0-9_.+-]*|\[)(?=[ \t]+[^ \t(=])")
-_KEYWORDS = frozenset("if then else elif fi for while until do done case esac select function time coproc in".split())
-# bash's builtins that no file in /usr/bin stands for, and those that must be spelt out to read assignments
-_BUILTINS = frozenset(
-    "alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown enable eval "
-    "exec exit export fc fg getopts hash help history jobs let local logout mapfile popd pushd read readarray readonly "
-    "return set shift shopt source suspend times trap type typeset ulimit umask unalias unset wait".split()
+_KEYWORDS = frozenset(
+    re.findall(r"\w+", "if then else elif fi for while until do done case esac select function time in")
 )
-_ASSIGNS = frozenset("alias declare export local readonly typeset".split())
+# bash's builtins that no file in /usr/bin stands for
+_BUILTINS = frozenset(
+    re.findall(
+        r"\w+",
+        "alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown enable "
+        "eval exec exit export fc fg getopts hash help history jobs let local logout mapfile popd pushd read readarray "
+        "readonly return set shift shopt source suspend times trap type typeset ulimit umask unalias unset wait",
+    )
+)
+# these read assignments only where they are spelt out
+_ASSIGNS = frozenset(("alias", "declare", "export", "local", "readonly", "typeset"))
 
 
 def _ansi(word: str) -> str:

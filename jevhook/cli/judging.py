@@ -42,7 +42,7 @@ class Bench:
         verdict = decide(event, self.policy, self.context(), host.answers(event))
         told, bare = verdict.decision, verdict.decision.reason
         if bare:
-            told.reason = safe_reason(bare, told.rule)
+            told.reason = safe_reason(bare, told.rule, self.env)
         output = host.answer(event, told)
         told.reason = bare  # often the very object that was decided: its reason is reported without the rule's name
         return verdict, output

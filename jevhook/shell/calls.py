@@ -128,30 +128,33 @@ def _settings_content(finding: Finding, text: str) -> None:
 
 def _patch(text: str, event: Event, place: Place) -> Reading:
     """The files an apply_patch touches: added, updated, deleted, moved."""
-    findings: list[Finding] = []
-    reading = Reading(findings)
-    body: list[str] = []
-    current: Target | None = None
-    for line in text.split("\n"):
-        if line.startswith("*** "):
-            if current is not None and body:
-                reading.scripts[current.path] = "\n".join(body)
-            body, current = [], None
-            for mark, effect in (("*** Add File: ", "overwrite"), ("*** Update File: ", "write"), ("*** Delete File: ", "delete"), ("*** Move to: ", "overwrite")):
-                if line.startswith(mark) and len(findings) < MAX_PATCH_FILES:
-                    target = classify(line[len(mark) :].strip(), event.cwd, place)
-                    findings.append(Finding(effect, target, program=event.tool, facts=frozenset(("file-tool", "patch"))))
-                    if effect == "overwrite":
-                        current = target
-        elif line[:1] == "+" and current is not None:
-            body.append(line[1:])
-    if current is not None and body:
-        reading.scripts[current.path] = "\n".join(body)
-    for finding in findings:
-        written = reading.scripts.get(finding.target.path)
-        if written:
-            _settings_content(finding, written)
+    reading = Reading([])
+    for effect, path, body in patch_files(text):
+        target = classify(path, event.cwd, place)
+        finding = Finding(effect, target, program=event.tool, facts=frozenset(("file-tool", "patch")), words=[path])
+        reading.findings.append(finding)
+        if body:
+            reading.scripts[target.path] = body
+            _settings_content(finding, body)
     return reading
+
+
+def patch_files(text: str) -> list[tuple[str, str, str]]:
+    """(effect, path, added text) of each file in a patch of the ``*** Begin Patch`` form."""
+    found: list[tuple[str, str, str]] = []
+    effect = path = ""
+    body: list[str] = []
+    for line in [*text.split("\n"), "*** End Patch"]:
+        if line.startswith("*** "):
+            if path and len(found) < MAX_PATCH_FILES:
+                found.append((effect, path, "\n".join(body)))
+            path, body = "", []
+            for mark, kind in (("*** Add File: ", "overwrite"), ("*** Update File: ", "write"), ("*** Delete File: ", "delete"), ("*** Move to: ", "overwrite")):
+                if line.startswith(mark):
+                    effect, path = kind, line[len(mark) :].strip()
+        elif line[:1] == "+" and path:
+            body.append(line[1:])
+    return found
 
 
 def _read_tool(tool: str, given: Mapping[str, Any], event: Event, place: Place) -> Reading:
@@ -227,9 +230,11 @@ def _mcp(tool: str, given: Mapping[str, Any], event: Event, place: Place) -> Rea
     paths = given.get("paths")
     names = [path] if path else [p for p in paths if isinstance(p, str)] if isinstance(paths, list) else []
     if verb in _DELETES:
-        facts |= {"recursive"} if given.get("recursive") is True else set()
+        whole = given.get("recursive") is True or any(w in ("directory", "dir", "folder", "tree") for w in words)
         for one in names[:20]:
-            findings.append(Finding("delete", _file(one, event, place), program=tool, facts=frozenset(facts | {"force"})))
+            target = _file(one, event, place)
+            more = {"force", "recursive"} if whole or place.world.kind(target.path) == "dir" else {"force"}
+            findings.append(Finding("delete", target, program=tool, facts=frozenset(facts | more)))
         if not names:
             findings.append(Finding("infrastructure", Target("remote", name, _production_roles(given)), sure="likely", program=tool, facts=frozenset(facts | {"mcp-delete"})))
     elif verb in _WRITES and names:

@@ -58,13 +58,15 @@ def read(text: str) -> Sequence:
 
 
 class _Reader:
-    __slots__ = ("depth", "heredocs", "i", "n", "s", "top")
+    __slots__ = ("depth", "heredocs", "i", "n", "running", "s", "scanned", "top")
 
     def __init__(self, text: str, depth: int) -> None:
         self.s = text
         self.n = len(text)
         self.i = 0
         self.depth = depth
+        self.scanned = 0  # characters looked at twice, see arithmetic_end
+        self.running: list[tuple[str, Word, bool]] = []  # subscripts of the assignment being read that run something
         self.heredocs: list[tuple[Redirect, str, bool]] = []
         self.top: list[Node] = []  # what was read at the outermost level, for recovery
 
@@ -326,6 +328,12 @@ class _Reader:
             return self.double_bracket(start)
         if word == "coproc":
             self.blanks()
+            if not self.peek_word() and not s.startswith("(", self.i):
+                back = self.i
+                self.plain_word()
+                self.blanks()
+                if self.peek_word() not in ("{", "if", "while", "until", "for", "case") and not s.startswith("(", self.i):
+                    self.i = back  # a simple command; only a compound one takes a name
             return self.command()
         # "!" and "time" were taken by pipeline(); here they stand behind another prefix
         self.blanks()
@@ -421,7 +429,7 @@ class _Reader:
             if s.startswith("]]", self.i):
                 self.i += 2
                 break
-            if s[self.i] in "&|<>()":
+            if s[self.i] in "&|<>()" and not s.startswith(("<(", ">("), self.i):
                 self.i += 1
                 continue
             if s[self.i] == ";":
@@ -466,6 +474,8 @@ class _Reader:
                 return None
             op = next(o for o in ("<<<", "<<-", "<<", "<>", "<&", "<") if s.startswith(o, i))
         self.i = i + len(op)
+        if op in (">", ">>", "&>", "&>>") and s[self.i : self.i + 1] in ("!", "|"):
+            self.i += 1  # zsh: write in spite of noclobber
         self.blanks()
         if op in ("<<", "<<-"):
             delimiter, quoted = self.delimiter()
@@ -529,6 +539,9 @@ class _Reader:
             if not words:
                 assigned = self.assignment()
                 if assigned is not None:
+                    if self.running:
+                        assigns += self.running
+                        self.running = []
                     assigns.append(assigned)
                     continue
             word = self.word()
@@ -552,10 +565,12 @@ class _Reader:
             j += 1
         name = s[i:j]
         if j < n and s[j] == "[":
-            close = s.find("]", j, j + 200)
-            if close < 0 or "\n" in s[j:close]:
+            close, subscript = self.subscript(j)
+            if close < 0 or not s.startswith(("=", "+="), close + 1):
                 return None
             j = close + 1
+            if subscript:
+                self.running.append(("", [("a", subscript)], False))
         append = s.startswith("+=", j)
         if not append and not s.startswith("=", j):
             return None
@@ -752,10 +767,10 @@ class _Reader:
                 return inner[0] if inner else ("q", "")
             return ("v", "", "", inner, True)
         if c == "[":  # old arithmetic
-            end = s.find("]", i)
-            if end >= 0 and "\n" not in s[i:end]:
+            end, running = self.subscript(i + 1)
+            if end >= 0:
                 self.i = end + 1
-                return ("a", [])
+                return ("a", running)
         if c and c in _NAME_START:
             j = i + 2
             while j < n and s[j] in _NAME:
@@ -786,8 +801,9 @@ class _Reader:
             while j < n and s[j].isdigit() and s[i].isdigit():
                 j += 1
         name = s[i:j]
+        subscript: Word = []
         if j < n and s[j] == "[":
-            close = s.find("]", j)
+            close, subscript = self.subscript(j)
             if close < 0:
                 raise Unreadable("expected ']'", j)
             j = close + 1
@@ -812,9 +828,33 @@ class _Reader:
         if self.i >= n or s[self.i] != "}":
             raise Unreadable("expected '}'", begin)
         self.i += 1
+        if subscript:  # it runs something of its own: the value is not followed, what runs is
+            return ("v", name, "[", [*subscript, *arg], quoted)
         if prefix:
             return ("v", name, prefix, arg, quoted)
         return ("v", name, op, arg if op else None, quoted)
+
+    def subscript(self, i: int) -> tuple[int, Word]:
+        """The index of the ``]`` that closes the ``[`` at ``i`` (-1: none), and the parts when something in it runs."""
+        s, n = self.s, min(self.n, i + 2000)
+        j, runs, depth = i + 1, False, 0
+        while j < n:
+            c = s[j]
+            if c == "]" and not depth:
+                return j, (self.arithmetic(i + 1, j) if runs else [])
+            if c == "`" or (c == "$" and s[j + 1 : j + 2] in ("(", "{")):
+                runs = True
+            if c in "([{":
+                depth += 1
+            elif c in ")]}":
+                depth -= depth > 0
+            elif c in "'\"":
+                end = s.find(c, j + 1, n)
+                j = end if end > 0 else j
+            elif c == "\\":
+                j += 1
+            j += 1
+        return -1, []
 
     def parameter_word(self, quoted: bool) -> Word:
         """What stands behind the operator, up to the closing brace (not consumed)."""
@@ -856,25 +896,30 @@ class _Reader:
 
     def arithmetic_end(self, i: int) -> int:
         """The index of the ``))`` that closes arithmetic begun before ``i``, or -1 when this is no arithmetic."""
-        s, n, depth = self.s, self.n, 0
+        s, n, depth, start = self.s, self.n, 0, i
+        if self.scanned > 16 * n:  # text made to be looked at again and again
+            return -1
+        found = -1
         while i < n:
             c = s[i]
             if c == "(":
                 depth += 1
             elif c == ")":
                 if not depth:
-                    return i if s.startswith("))", i) else -1
+                    found = i if s.startswith("))", i) else -1
+                    break
                 depth -= 1
-            elif c in "\"'`\\;" and c != ";":
-                return -1 if c != '"' else self._quoted_arithmetic(i)
+            elif c == "\\":
+                i += 1
+            elif c in "\"'`":
+                i = s.find(c, i + 1)
+                if i < 0:
+                    break
             elif c == "\n" and depth == 0 and s[i + 1 : i + 2] == "\n":
-                return -1
+                break
             i += 1
-        return -1
-
-    def _quoted_arithmetic(self, i: int) -> int:
-        end = self.s.find('"', i + 1)
-        return -1 if end < 0 else self.arithmetic_end(end + 1)
+        self.scanned += (i if i >= 0 else n) - start
+        return found
 
     def arithmetic(self, start: int, end: int) -> Word:
         inside = self.s[start:end]

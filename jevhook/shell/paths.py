@@ -400,6 +400,8 @@ def _roles(path: str, place: Place) -> set[str]:
         roles.add("hook-settings")
     elif low.endswith(_HOOK_PARENTS):
         roles.add("hook-settings")
+    if low.endswith(".jsonl") and ("/.claude/projects/" in low or "/.codex/sessions/" in low):
+        roles.add("transcript")
     if "/.git/hooks" in low or "/.husky/" in low or low.endswith("/.git/hooks"):
         roles.add("git-hook")
     if low.endswith(("/.git/config", "/.gitconfig", "/.config/git/config", "/etc/gitconfig")):

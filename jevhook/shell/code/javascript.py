@@ -224,6 +224,11 @@ def _client(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> 
 def _pipe(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     # socket.pipe(shell.stdin): the program's streams are joined
     target = args[0] if args else NOTHING
+    if target is DOWNLOADED:  # something is piped into http.request(…): it is a request with a body
+        for act in reversed(reader.record.acts):
+            if act.kind == "fetch":
+                reader.record.add("send", act.value, at)
+                break
     if isinstance(target, Ref) and reader.record.host is not None:
         name = target.name
         joins = name.endswith((".stdin", ".stdout")) or "socket" in name or name in ("this", "c")
@@ -464,6 +469,7 @@ _CALLS: dict[str, Any] = {
     "http.request": _request,
     "net.connect": "connect",
     "net.createConnection": "connect",
+    "net.createServer": "listen",
     "net.Socket().connect": "connect",
     "dgram.createSocket().send": "send",
     "WebSocket": _client,

@@ -1703,6 +1703,8 @@ class Reader:
     def operation(self, op: str, name: str, func: Ref, args: list[Any], opts: dict[str, Any], node: Any) -> Any:
         record = self.record
         at = self.at(node)
+        for one in (*args, *opts.values()):
+            self.note_env(one, node)
         if op == "code":
             return self.code(name, args, at)
         if op == "unpickle" or op == "unmarshal":

@@ -22,7 +22,9 @@ _VALUED = (
     "-h", "--host", "-p", "--port", "-U", "--username", "-d", "--dbname", "-u", "--user", "-P", "-D", "--database", "-f", "--file", "-c", "-e", "-o", "-S", "-v", "--set", "-q", "-Q",
     "-i", "-cmd", "--command", "--execute", "--query", "--url", "--socket", "-L", "--env", "--config", "--schema",
 )  # fmt: skip
-_TEST_WORDS = frozenset(("test", "tests", "testing", "testdb", "unittest", "e2e", "ci", "scratch", "tmp", "sandbox", "memory"))
+_TEST_WORDS = frozenset(
+    ("test", "tests", "testing", "testdb", "unittest", "e2e", "ci", "scratch", "tmp", "sandbox", "memory")
+)
 # Variables whose value says which database is meant.
 _ABOUT = ("URL", "URI", "HOST", "ENV", "DATABASE", "DSN", "DB", "SETTINGS")
 
@@ -78,7 +80,9 @@ def place_of(inv: Invocation, said: list[str]) -> tuple[tuple[str, ...], tuple[s
         roles.append("production")
     host = value_of(inv.args, "-h", "--host", "-S") or settings.get("PGHOST", "") or settings.get("MYSQL_HOST", "")
     marks = ("@localhost", "@127.0.0.1", "//localhost", "//127.0.0.1", "host=localhost")
-    if host.split(":")[0] in ("localhost", "127.0.0.1", "::1") or any(m in t for t in [*addresses, *about] for m in marks):
+    if host.split(":")[0] in ("localhost", "127.0.0.1", "::1") or any(
+        m in t for t in [*addresses, *about] for m in marks
+    ):
         roles.append("local")
     facts: tuple[str, ...] = ()
     if "production" not in roles:
@@ -86,19 +90,37 @@ def place_of(inv: Invocation, said: list[str]) -> tuple[tuple[str, ...], tuple[s
         names += [n.rsplit("/", 1)[-1].split("?")[0] if "://" in n else n for n in operands(addresses, *_VALUED)]
         kinds = ("ENV", "SETTINGS", "DATABASE", "URL", "PGDATABASE", "DB")
         names += [v.rsplit("/", 1)[-1] if "://" in v else v for n, v in settings.items() if any(k in n for k in kinds)]
-        if any(_is_test(n) for n in names if n) or any(t in ("--test", "--env=test") for t in inv.args) or any(n == ":memory:" or inv.target(n).kind in ("temp",) for n in names if n and ("/" in n or ":" in n) and "://" not in n):
+        if (
+            any(_is_test(n) for n in names if n)
+            or any(t in ("--test", "--env=test") for t in inv.args)
+            or any(
+                n == ":memory:" or inv.target(n).kind in ("temp",)
+                for n in names
+                if n and ("/" in n or ":" in n) and "://" not in n
+            )
+        ):
             facts = ("test-database",)
     return tuple(roles), facts
 
 
-def effect(inv: Invocation, act: str, thing: str, *, said: list[str] | None = None, extra: tuple[str, ...] = (), detail: str = "") -> None:
+def effect(
+    inv: Invocation,
+    act: str,
+    thing: str,
+    *,
+    said: list[str] | None = None,
+    extra: tuple[str, ...] = (),
+    detail: str = "",
+) -> None:
     """Record one ``database`` finding of this program."""
     from . import _production
 
     roles, facts = place_of(inv, said or [])
     if "production" not in roles and _production(thing.lower()):
         roles = (*roles, "production")
-    inv.add("database", Target("none", thing, roles), facts=(act, *facts, *extra), detail=detail or f"{act} {thing}".strip())
+    inv.add(
+        "database", Target("none", thing, roles), facts=(act, *facts, *extra), detail=detail or f"{act} {thing}".strip()
+    )
 
 
 _SQL_ACTS = frozenset(("truncate", "delete-all", "update-all", "drop-column", "delete", "shutdown", "update"))
@@ -126,7 +148,9 @@ def sql_effects(inv: Invocation, text: str) -> None:
                 effect(inv, "purge", thing, said=said)
         elif act == "grant":
             low = thing.lower()
-            wide = low == "superuser" or (low.startswith("all") and " on * . *" in low.replace("*.*", "* . *").replace("*. *", "* . *"))
+            wide = low == "superuser" or (
+                low.startswith("all") and " on * . *" in low.replace("*.*", "* . *").replace("*. *", "* . *")
+            )
             effect(inv, "grant", thing, said=said, extra=("global",) if wide else ())
         elif act == "copy-program":
             inv.code(thing, "COPY PROGRAM")
@@ -167,7 +191,21 @@ def sql_client(inv: Invocation) -> Flow:
 
 
 def cypher(inv: Invocation) -> Flow:
-    texts = operands(inv.args, "-u", "-p", "-a", "-d", "--username", "--password", "--address", "--database", "-f", "--file", "-P", "--param")
+    texts = operands(
+        inv.args,
+        "-u",
+        "-p",
+        "-a",
+        "-d",
+        "--username",
+        "--password",
+        "--address",
+        "--database",
+        "-f",
+        "--file",
+        "-P",
+        "--param",
+    )
     if inv.stdin is not None and inv.stdin.text is not None:
         texts.append(inv.stdin.text)
     for text in texts:
@@ -207,7 +245,9 @@ def statement(inv: Invocation) -> Flow | None:
 def redis(inv: Invocation) -> Flow:
     from ..code.sql import read_redis
 
-    words = operands(inv.args, "-h", "-p", "-a", "-n", "-u", "--user", "--pass", "-r", "-i", "-s", "--askpass", "-t", "-d", "-D")
+    words = operands(
+        inv.args, "-h", "-p", "-a", "-n", "-u", "--user", "--pass", "-r", "-i", "-s", "--askpass", "-t", "-d", "-D"
+    )
     lines = [words] if words else []
     if inv.stdin is not None and inv.stdin.text is not None:
         lines += [line.split() for line in inv.stdin.text.split("\n") if line.strip()]
@@ -231,8 +271,13 @@ def mongo(inv: Invocation) -> Flow:
     texts = values_of(inv.args, "--eval", "-e")
     if inv.stdin is not None and inv.stdin.text is not None:
         texts.append(inv.stdin.text)
-    for path in [*values_of(inv.args, "--file", "-f"), *(w for w in operands(inv.args, *_VALUED, "--eval") if w.endswith((".js", ".mongodb")))]:
-        known = inv.walk.scripts.get(inv.target(path).path) or (None if inv.scope.where else inv.walk.world.text(inv.target(path).path, 1 << 18))
+    for path in [
+        *values_of(inv.args, "--file", "-f"),
+        *(w for w in operands(inv.args, *_VALUED, "--eval") if w.endswith((".js", ".mongodb"))),
+    ]:
+        known = inv.walk.scripts.get(inv.target(path).path) or (
+            None if inv.scope.where else inv.walk.world.text(inv.target(path).path, 1 << 18)
+        )
         if known:
             texts.append(known)
     for text in texts:
@@ -274,7 +319,11 @@ _ACE: tuple[_Row, ...] = (
     ("migration:fresh", "", "reset", "every table"), ("migration:refresh", "", "reset", "every table"), ("migration:reset", "", "reset", "every table"), ("db:wipe", "", "reset", "every table"),
     ("db:truncate", "", "reset", "every row"), ("migration:rollback", "", "rollback", ""),
 )  # fmt: skip
-_TYPEORM: tuple[_Row, ...] = (("schema:drop", "", "reset", "every table"), ("schema:sync", "", "data-loss", "columns and tables"), ("migration:revert", "", "rollback", ""))
+_TYPEORM: tuple[_Row, ...] = (
+    ("schema:drop", "", "reset", "every table"),
+    ("schema:sync", "", "data-loss", "columns and tables"),
+    ("migration:revert", "", "rollback", ""),
+)
 _SEQUELIZE: tuple[_Row, ...] = (
     ("db:drop", "", "reset", "the database"), ("db:migrate:undo:all", "", "rollback-all", "every table"), ("db:seed:undo:all", "", "rollback-all", "seeded rows"), ("db:migrate:undo", "", "rollback", ""),
 )  # fmt: skip
@@ -386,9 +435,15 @@ def _row(inv: Invocation, rows: tuple[_Row, ...], words: list[str], args: list[s
         parts = pattern.split()
         if len(parts) > len(words):
             continue
-        if not all(p == "*" or p == w or (p[-1] == "*" and w.startswith(p[:-1])) for p, w in zip(parts, words, strict=False)):
+        if not all(
+            p == "*" or p == w or (p[-1] == "*" and w.startswith(p[:-1])) for p, w in zip(parts, words, strict=False)
+        ):
             continue
-        if options and not has(args, *options.split()) and not any(o in args or o.replace("=", " ") in " ".join(args) for o in options.split() if "=" in o):
+        if (
+            options
+            and not has(args, *options.split())
+            and not any(o in args or o.replace("=", " ") in " ".join(args) for o in options.split() if "=" in o)
+        ):
             continue
         if act == "fixtures":
             if has(args, "--append"):
@@ -398,7 +453,13 @@ def _row(inv: Invocation, rows: tuple[_Row, ...], words: list[str], args: list[s
             return True
         name = words[1] if parts[:1] == ["drop"] and len(words) > 1 else words[0] if parts == ["*"] else ""
         test = ("test-database",) if name and _is_test(name) else ()
-        effect(inv, act, f"{what}" if not name else f"database {name}", extra=(*test, "tool"), detail=f"{inv.name} {' '.join(words[:2])}")
+        effect(
+            inv,
+            act,
+            f"{what}" if not name else f"database {name}",
+            extra=(*test, "tool"),
+            detail=f"{inv.name} {' '.join(words[:2])}",
+        )
         return True
     return False
 
@@ -416,12 +477,16 @@ def tool(inv: Invocation) -> Flow | None:
         if inv.stdin is not None and inv.stdin.text is not None:
             sql_effects(inv, inv.stdin.text)
         for path in values_of(args, "--file"):
-            known = inv.walk.scripts.get(inv.target(path).path) or (None if inv.scope.where else inv.walk.world.text(inv.target(path).path, 1 << 18))
+            known = inv.walk.scripts.get(inv.target(path).path) or (
+                None if inv.scope.where else inv.walk.world.text(inv.target(path).path, 1 << 18)
+            )
             if known:
                 sql_effects(inv, known)
     elif name == "artisan":
         _tinker(inv, args)
-    elif (name == "wp" and words[:2] == ["db", "query"]) or (name in ("turso", "sqlite-utils") and words[:1] in (["db"], ["query"])):
+    elif (name == "wp" and words[:2] == ["db", "query"]) or (
+        name in ("turso", "sqlite-utils") and words[:1] in (["db"], ["query"])
+    ):
         for text in words[2:]:
             sql_effects(inv, text)
     elif name == "influx":
@@ -435,13 +500,27 @@ def tool(inv: Invocation) -> Flow | None:
 def _orm(inv: Invocation, code: str) -> None:
     """Model calls that empty a table: enough to know a wipe when one is handed to a runner."""
     low = code.lower()
-    if any(mark in low for mark in (".delete_all", ".destroy_all", ".objects.all().delete()", "::truncate(", ".truncate(", "->truncate(", ".deletemany({})", ".deletemany()")):
+    if any(
+        mark in low
+        for mark in (
+            ".delete_all",
+            ".destroy_all",
+            ".objects.all().delete()",
+            "::truncate(",
+            ".truncate(",
+            "->truncate(",
+            ".deletemany({})",
+            ".deletemany()",
+        )
+    ):
         bare = ".where(" not in low and "->where(" not in low
         effect(inv, "delete-all" if bare else "delete", "a model's rows", said=[code])
     for mark in ("drop table ", "drop database ", "truncate table ", "drop schema "):
         at = low.find(mark)
         if at >= 0:
-            effect(inv, "drop", code[at + 5 : at + 60].split("'")[0].split('"')[0], said=[code], extra=(mark.split()[1],))
+            effect(
+                inv, "drop", code[at + 5 : at + 60].split("'")[0].split('"')[0], said=[code], extra=(mark.split()[1],)
+            )
             break
 
 
@@ -469,7 +548,14 @@ def interpreted(inv: Invocation) -> Flow | None:
     """php, python, node, java: a framework's own command file behind the interpreter, else the interpreter's reader."""
     from .interpreters import program
 
-    at = next((i for i, a in enumerate(inv.args) if a[:1] != "-" and (i == 0 or inv.args[i - 1] not in ("-d", "-c", "-W", "-X", "-r", "-e", "-m"))), -1)
+    at = next(
+        (
+            i
+            for i, a in enumerate(inv.args)
+            if a[:1] != "-" and (i == 0 or inv.args[i - 1] not in ("-d", "-c", "-W", "-X", "-r", "-e", "-m"))
+        ),
+        -1,
+    )
     if at >= 0:
         name = inv.args[at].replace("\\", "/")
         name = name[name.rfind("/") + 1 :]

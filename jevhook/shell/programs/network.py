@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..finding import ANY, NAME, NOTHING, STAR, Target
+from ..finding import ANY, Target
 from ..walk import NO_FLOW, UNKNOWN_FLOW, Flow
 from . import cloud
 from .options import has, operands, value_of, values_of
@@ -169,6 +169,7 @@ def curl(inv: Invocation) -> Flow:
         if url[:9].lower() == "gopher://":
             send(inv, hosts[0], facts=("raw-bytes",))
     sent: list[tuple[str, str]] = []
+    json_call = "--json" in args or any("json" in value.lower() for value in values_of(args, "-H", "--header"))
     for value in [*values_of(args, "-d", "--data", "--data-ascii", "--json"), *values_of(args, "--data-binary", "--data-urlencode"), *values_of(args, "-b", "--cookie")]:
         at = value.find("@")
         if value[:1] == "@":
@@ -195,7 +196,9 @@ def curl(inv: Invocation) -> Flow:
         elif kind == "file" and path.startswith("/dev/fd/"):
             send(inv, hosts[0], facts=("file", "upload"))
         elif kind == "file":
-            send(inv, hosts[0], path=path, facts=("upload",))
+            # the body of an ordinary API call, written to a file first
+            body = json_call and path.endswith((".json", ".jsonl", ".ndjson")) and inv.target(path).kind in ("project", "build", "temp")
+            send(inv, hosts[0], path=path, facts=("body",) if body else ("upload",))
         elif inv.taints & {"secret", "file", "environment", "substitution"}:
             send(inv, hosts[0], facts=("data", *(("upload",) if "file" in inv.taints else ())))
     if not sent and inv.taints & {"secret"} and not _only_header(args):
@@ -728,7 +731,7 @@ READERS: dict[str, Callable[[Invocation], Flow | None]] = {
     "nc.traditional": netcat, "nc.openbsd": netcat, "socat": socat, "telnet": telnet, "dig": dns, "nslookup": dns, "host": dns, "drill": dns, "resolvectl": dns, "ping": dns,
     "scp": scp, "sftp": scp, "mail": mail, "mailx": mail, "mutt": mail, "sendmail": mail, "msmtp": mail, "swaks": mail, "openssl": openssl, "ftp": ftp, "lftp": ftp, "tftp": ftp,
     "whois": whois, "finger": whois, "croc": uploader, "wormhole": uploader, "transfer": uploader, "ngrok": uploader, "lt": uploader, "localtunnel": uploader, "cloudflared": uploader,
-    "bore": uploader, "gist": uploader, "pastebinit": uploader, "ab": uploader, "ffsend": uploader, "rclone": rclone, "croc": uploader, "magic-wormhole": uploader,
+    "bore": uploader, "gist": uploader, "pastebinit": uploader, "ab": uploader, "ffsend": uploader, "rclone": rclone, "magic-wormhole": uploader,
     "frpc": uploader, "zrok": uploader, "chisel": uploader, "devtunnel": uploader, "pinggy": uploader, "tailscale": uploader, "restic": restic, "smbclient": smbclient,
     "ncftpput": ftp, "ftpput": ftp, "socket": socket_program, "ztcp": raw_socket, "rlogin": odd_port, "cancel": odd_port, "hping3": odd_port, "lp": printer, "sshfs": remote_mount, "curlftpfs": remote_mount, "s3fs": remote_mount, "gcsfuse": remote_mount, "davfs2": remote_mount, "lpr": printer,
     "julia": foreign, "tclsh": foreign, "wish": foreign, "jrunscript": foreign, "jjs": foreign, "groovy": foreign, "scala": foreign, "Rscript": foreign, "R": foreign, "elixir": foreign,

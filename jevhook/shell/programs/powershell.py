@@ -84,11 +84,13 @@ def looks_windows(text: str) -> bool:
     if "\\" in text:
         at = text.find(":\\")
         while at > 0:
-            if text[at - 1].isalpha() and (at == 1 or not text[at - 2].isalnum()):
+            if text[at - 1].isalpha() and (at == 1 or text[at - 2] in " \t\n\"'`=(,;&|>@"):
                 return True
             at = text.find(":\\", at + 1)
         if text[:2] == "\\\\" or " \\\\" in text:
             return True
+    if "HKLM" in text or "HKCU" in text or "HKEY_" in text:
+        return True
     at = text.find("%")
     while at >= 0:
         close = text.find("%", at + 1)
@@ -128,8 +130,10 @@ def windows_line(inv: Invocation, text: str) -> None:
     if inv.depth > 12:
         return
     _pipelines(inv, text)
+    behind: list[str] = []
     for words in statements(_expanded(text), "\\")[:200]:
-        _statement(inv, [w for w in words if w != "-"] if words[:1] == ["-"] else words)
+        _statement(inv, words, behind)
+        behind = words
 
 
 def _expanded(text: str) -> str:
@@ -158,8 +162,10 @@ def _expanded(text: str) -> str:
 def _code(inv: Invocation, text: str) -> Flow:
     if inv.depth <= 12:
         _pipelines(inv, text)
+        behind: list[str] = []
         for words in statements(text, "`")[:200]:
-            _statement(inv, words)
+            _statement(inv, words, behind)
+            behind = words
     return UNKNOWN_FLOW
 
 
@@ -201,15 +207,21 @@ def _place(inv: Invocation, word: str) -> Target:
             roles |= {"autostart"}
         if low.rstrip("\\").endswith(("\\windows\\system32\\drivers\\etc\\hosts", "\\system32\\config\\sam", "\\ntds.dit")):
             roles |= {"system-config"}
-        return Target(target.kind, target.path, roles)
+        parts = [part for part in low[2:].replace("/", "\\").split("\\") if part and part != STAR]
+        if parts in (["windows"], ["windows", "system32"], ["windows", "syswow64"], ["program files"], ["program files (x86)"], ["programdata"]):
+            roles |= {"top"}
+        kind = target.kind
+        if parts[:1] == ["users"] and kind != "temp":  # whose home it is cannot be told from the line
+            kind = "home" if len(parts) <= 2 else "home-config" if parts[2][:1] == "." else "home-item"
+        return Target(kind, target.path, roles)
     return inv.target(word.replace("\\", "/"))
 
 
 _ROLES = frozenset(("secret", "hook-settings", "gate", "ssh", "git-config", "git-hook", "ci", "package-scripts", "history", "database-file"))
 
 
-def _statement(inv: Invocation, words: list[str]) -> None:
-    """One statement: its redirections, then the command."""
+def _statement(inv: Invocation, words: list[str], behind: list[str]) -> None:
+    """One statement: its redirections, then the command.  ``behind`` is the statement before it, a pipe's other end."""
     kept: list[str] = []
     i = 0
     while i < len(words):
@@ -247,15 +259,15 @@ def _statement(inv: Invocation, words: list[str]) -> None:
         inv.add("run-unknown", Target("remote", kept[0]), facts=("remote-program",), sure="likely", detail="a program on another machine is started")
     if name == "start" and len(kept) > 1 and "-" not in "".join(kept[1:2]):
         rest = [w for w in kept[1:] if w[:1] != "/"]
-        _statement(inv, rest) if rest else None
+        _statement(inv, rest, []) if rest else None
         return
-    _command(inv, name, kept)
+    _command(inv, name, kept, behind)
 
 
 def _stream(inv: Invocation, word: str) -> None:
     """``file.txt:name``: a second stream of a file, which no listing shows."""
     at, slash = word.rfind(":"), word.rfind("\\")
-    if 2 < at and 0 <= slash < at and "://" not in word and word[at + 1 :] and not word[at + 1 :].isdigit():
+    if at > 2 and 0 <= slash < at and "://" not in word and word[at + 1 :] and not word[at + 1 :].isdigit():
         inv.add("write", _place(inv, word[:at]), facts=("hidden-stream",), sure="likely", detail=word)
 
 
@@ -275,7 +287,7 @@ def _value(words: list[str], *names: str) -> str:
     return ""
 
 
-def _command(inv: Invocation, name: str, kept: list[str]) -> None:
+def _command(inv: Invocation, name: str, kept: list[str], behind: list[str]) -> None:
     args = kept[1:]
     flags, rest, deep, force = _options(args)
     full = _ALIASES.get(name, name)
@@ -284,6 +296,8 @@ def _command(inv: Invocation, name: str, kept: list[str]) -> None:
     what = " ".join(args).lower()
     if full == "remove-item":
         facts = [*(["recursive"] if deep else []), *(["force"] if force or name in ("del", "erase") else [])]
+        if not rest and _options(behind[1:])[2] and "whatif" not in what:
+            inv.add("delete", Target("unknown", " ".join(behind)), sure="likely", facts=("recursive", *facts))
         skip = {_value(args, "-exclude", "-include", "-filter", "-erroraction", "-ea")} - {""}
         for word in rest:
             if word not in skip:
@@ -301,7 +315,7 @@ def _command(inv: Invocation, name: str, kept: list[str]) -> None:
             inv.add("move", _place(inv, source))
         if into:
             inv.add("overwrite" if full != "robocopy" else "write", _place(inv, into), facts=("copy",))
-        if full == "robocopy" and any(f in ("/mir", "/purge") for f in [w.lower() for w in args]) and into:
+        if full == "robocopy" and "/l" not in [w.lower() for w in args] and any(f in ("/mir", "/purge") for f in [w.lower() for w in args]) and into:
             inv.add("delete", _place(inv, into), facts=("recursive", "mirror"))
         for word in (into, source):
             if word.startswith("\\\\") and full == "copy-item" and word == into:
@@ -403,9 +417,7 @@ def statements(text: str, escape: str) -> list[list[str]]:
             i += 1
             word += text[i]
             began = True
-        elif c in "{}" and word[-1:] in ("$", "@") or (c == "}" and word[:2] == "${"):
-            word += c
-        elif c == "&" and word[-1:] == ">":
+        elif (c in "{}" and word[-1:] in ("$", "@")) or (c == "}" and word[:2] == "${") or (c == "&" and word[-1:] == ">"):
             word += c
         elif c in ";|&\n{}":
             if word or began:

@@ -83,7 +83,9 @@ def _captured(inv: Invocation) -> bool:
     text = inv.walk.text
     depth = 0
     at = min(inv.start, len(text)) - 1
-    low = max(0, at - 4000)
+    low = max(0, at - 600)
+    if text.find("$(", low, inv.start) < 0 and text.find("`", low, inv.start) < 0:
+        return False
     ticks = text.count("`", low, inv.start)
     while at >= low:
         c = text[at]
@@ -118,9 +120,12 @@ def masked(inv: Invocation, flow: Flow | None) -> Flow | None:
         return flow
     text = inv.walk.text
     for finding in reversed(inv.walk.findings):
+        if finding.effect != "read-secret" or finding.end > inv.start:
+            continue
         between = text[finding.end : inv.start]
-        if finding.effect == "read-secret" and finding.end <= inv.start and "|" in between and not any(m in between for m in (";", "&&", "||", "\n")):
-            finding.facts = finding.facts | {"names"}
+        if "|" not in between or any(m in between for m in (";", "&&", "||", "\n")):
+            break
+        finding.facts = finding.facts | {"names"}
     return Flow(flow.text, flow.taints - {"secret"}, flow.names)
 
 

@@ -31,8 +31,12 @@ def openssl(inv: Invocation) -> Flow | None:
     """Ciphers print what they are given; key commands print the key unless told otherwise."""
     verb = inv.args[0] if inv.args else ""
     source = value_of(inv.args, "-in")
-    shows = verb == "pkcs12" or verb.startswith(("des", "camellia", "chacha", "zlib"))  # enc and aes: the network reader
-    keys = verb in ("rsa", "ec", "pkey", "pkcs8", "dsa") and not any(a in ("-pubout", "-noout", "-check", "-out", "-modulus", "-pubin") for a in inv.args)
+    shows = verb == "pkcs12" or verb.startswith(
+        ("des", "camellia", "chacha", "zlib")
+    )  # enc and aes: the network reader
+    keys = verb in ("rsa", "ec", "pkey", "pkcs8", "dsa") and not any(
+        a in ("-pubout", "-noout", "-check", "-out", "-modulus", "-pubin") for a in inv.args
+    )
     if source and (shows or keys):
         read_paths(inv, [source])
     from .network import READERS as known
@@ -47,7 +51,13 @@ def git(inv: Invocation) -> Flow | None:
 
     for arg in inv.args:
         at = arg.find(":")
-        if at > 0 and arg[at + 1 :] and arg[at + 1] != "/" and "://" not in arg and any(a in ("show", "cat-file", "blame", "diff") for a in inv.args[:6]):
+        if (
+            at > 0
+            and arg[at + 1 :]
+            and arg[at + 1] != "/"
+            and "://" not in arg
+            and any(a in ("show", "cat-file", "blame", "diff") for a in inv.args[:6])
+        ):
             target = inv.target(arg[at + 1 :])
             if "secret" in target.roles:
                 exposed(inv, target, "git-history")
@@ -83,10 +93,32 @@ def keychain(inv: Invocation) -> Flow | None:
     words = operands(inv.args)
     verb = words[0] if words else ""
     if inv.name == "security":
-        if (verb.startswith("find-") and not has(inv.args, "-w", "-g")) or (verb == "dump-keychain" and "-d" not in inv.args):
+        if (verb.startswith("find-") and not has(inv.args, "-w", "-g")) or (
+            verb == "dump-keychain" and "-d" not in inv.args
+        ):
             return UNKNOWN_FLOW
     elif inv.name == "pass" and (
-        verb in ("edit", "mv", "rename", "cp", "copy", "rm", "remove", "delete", "find", "search", "list", "version", "help", "add", "import", "tail", "update", "audit")
+        verb
+        in (
+            "edit",
+            "mv",
+            "rename",
+            "cp",
+            "copy",
+            "rm",
+            "remove",
+            "delete",
+            "find",
+            "search",
+            "list",
+            "version",
+            "help",
+            "add",
+            "import",
+            "tail",
+            "update",
+            "audit",
+        )
         or (verb == "otp" and words[1:2] in (["insert"], ["append"], ["validate"]))
         or has(inv.args, "-c", "--clip")
     ):

@@ -46,13 +46,25 @@ def node_manager(inv: Invocation) -> Flow | None:
 
 # Ordinary script names that are also programs: a script that cannot be seen is likelier.
 _SCRIPTS = frozenset(
-    ["test", "start", "stop", "restart", "build", "dev", "clean", "format", "lint", "kill", "halt", "reboot", "shutdown", "reset", "date", "env", "set", "time", "watch", "service", "make", "find", "sort", "split", "users", "mount", "rm", "deploy", "release", "drop", "delete", "truncate", "update", "docker", "server", "serve", "preview", "docs", "check", "wipe", "purge", "destroy", "login", "history", "power", "open", "print", "cat", "ls", "cp", "mv", "sh", "bash", "node", "python"]
-)
+    (
+        "test", "start", "stop", "restart", "build", "dev", "clean", "format", "lint", "kill", "halt", "reboot",
+        "shutdown", "reset", "date", "env", "set", "time", "watch", "service", "make", "find", "sort", "split",
+        "users", "mount", "rm", "deploy", "release", "drop", "delete", "truncate", "update", "docker", "server",
+        "serve", "preview", "docs", "check", "wipe", "purge", "destroy", "login", "history", "power", "open", "print",
+        "cat", "ls", "cp", "mv", "sh", "bash", "node", "python",
+    )
+)  # fmt: skip
 
 
 _VERBS = frozenset(
-    ["add", "remove", "install", "i", "ci", "up", "update", "upgrade", "exec", "dlx", "create", "init", "publish", "pack", "link", "unlink", "config", "cache", "list", "ls", "info", "view", "outdated", "audit", "why", "dedupe", "import", "login", "logout", "workspace", "workspaces", "set", "version", "versions", "npm", "node", "plugin", "rebuild", "store", "fetch", "prune", "patch", "x", "pm", "uninstall", "rm", "un", "global", "bin", "help", "whoami", "dist-tag", "deprecate", "unpublish", "owner", "team", "token"]
-)
+    (
+        "add", "remove", "install", "i", "ci", "up", "update", "upgrade", "exec", "dlx", "create", "init", "publish",
+        "pack", "link", "unlink", "config", "cache", "list", "ls", "info", "view", "outdated", "audit", "why",
+        "dedupe", "import", "login", "logout", "workspace", "workspaces", "set", "version", "versions", "npm", "node",
+        "plugin", "rebuild", "store", "fetch", "prune", "patch", "x", "pm", "uninstall", "rm", "un", "global", "bin",
+        "help", "whoami", "dist-tag", "deprecate", "unpublish", "owner", "team", "token",
+    )
+)  # fmt: skip
 
 
 def _package_script(inv: Invocation, name: str) -> str:
@@ -80,10 +92,19 @@ def _package_script(inv: Invocation, name: str) -> str:
     return ""
 
 
-def nothing(inv: Invocation) -> Flow | None:
+def apply_patch(inv: Invocation) -> Flow | None:
+    """Codex's patch program inside a shell call: the same files as the tool of that name."""
+    from ..calls import patch_files
+
+    text = inv.args[0] if inv.args and "*** " in inv.args[0] else (inv.stdin.text if inv.stdin is not None and inv.stdin.text else "")
+    for effect, path, body in patch_files(text):
+        target = inv.target(path)
+        inv.add(effect, target, facts=("patch", "file-tool"))
+        if body and effect == "overwrite" and target.path:
+            inv.walk.scripts[target.path] = body
     return None
 
 
 READERS: dict[str, Callable[[Invocation], Flow | None]] = {
-    "npm": node_manager, "pnpm": node_manager, "yarn": node_manager,
+    "npm": node_manager, "pnpm": node_manager, "yarn": node_manager, "apply_patch": apply_patch, "applypatch": apply_patch,
 }  # fmt: skip

@@ -8,7 +8,7 @@ KNOWN = {"HOME": "/home/dev", "PWD": "/home/dev/work/shop", "USER": "dev", "TMPD
 
 
 def said(act: Act) -> str:
-    """An act in one line: kind, ``*`` for recursive, ``?`` for unsure, value with ``<?>`` unknown and ``<*>`` a star."""
+    """An act in one line: kind, ``*`` for recursive, ``?`` for unsure, value (``<?>`` unknown, ``<*>`` a star)."""
     value = act.value if isinstance(act.value, str) else " | ".join(act.value)
     marks = ("*" if act.recursive else "") + ("" if act.sure else "?")
     return f"{act.kind}{marks} {value}".rstrip().replace("\0", "<?>").replace("\1", "<*>")

