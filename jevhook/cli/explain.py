@@ -122,7 +122,6 @@ _COLOURS = {"deny": "bold red", "ask": "bold yellow", "none": "green"}
 def _show(report: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.tree import Tree
 
     from ..text.printable import printable
 
@@ -130,7 +129,7 @@ def _show(report: dict[str, Any]) -> None:
         return escape(printable(str(text)).replace("\n", "⏎"))
 
     console = Console(highlight=False, soft_wrap=True)
-    tree = Tree(f"[bold]{safe(report['command'])}[/bold]")
+    console.print(f"[bold]{safe(report['command'])}[/bold]")
     for part in report["parts"]:
         if part["effect"] == "run":
             label = f"runs [bold]{safe(part.get('program', ''))}[/bold]"
@@ -142,8 +141,8 @@ def _show(report: dict[str, Any]) -> None:
             label += f" [dim]via {safe(' → '.join(part['via']))}[/dim]"
         if part["rules"]:
             label += f" [cyan]{safe(', '.join(part['rules']))}[/cyan]"
-        tree.add(label)
-    console.print(tree)
+        branch = "└──" if part is report["parts"][-1] else "├──"
+        console.print(f"{branch} {label}")  # not rich's Tree: that one breaks long paths at the terminal's width
     for rule in report["rules"]:
         colour = _COLOURS.get(rule["severity"], "dim")
         mode = "" if rule["mode"] == "active" else f" ({rule['mode']})"

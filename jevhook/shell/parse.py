@@ -838,9 +838,12 @@ class _Reader:
         """The index of the ``]`` that closes the ``[`` at ``i`` (-1: none), and the parts when something in it runs."""
         s, n = self.s, min(self.n, i + 2000)
         j, runs, depth = i + 1, False, 0
+        if self.scanned > 16 * self.n + 4000:
+            return -1, []
         while j < n:
             c = s[j]
             if c == "]" and not depth:
+                self.scanned += j - i
                 return j, (self.arithmetic(i + 1, j) if runs else [])
             if c == "`" or (c == "$" and s[j + 1 : j + 2] in ("(", "{")):
                 runs = True
@@ -854,6 +857,7 @@ class _Reader:
             elif c == "\\":
                 j += 1
             j += 1
+        self.scanned += 2000
         return -1, []
 
     def parameter_word(self, quoted: bool) -> Word:
@@ -897,7 +901,7 @@ class _Reader:
     def arithmetic_end(self, i: int) -> int:
         """The index of the ``))`` that closes arithmetic begun before ``i``, or -1 when this is no arithmetic."""
         s, n, depth, start = self.s, self.n, 0, i
-        if self.scanned > 16 * n:  # text made to be looked at again and again
+        if self.scanned > 16 * n + 4000:  # text made to be looked at again and again
             return -1
         found = -1
         while i < n:

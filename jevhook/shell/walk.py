@@ -1153,8 +1153,12 @@ def _parsed(text: str) -> tuple[Sequence, str]:
     except Unreadable as wrong:
         from .recover import recover
 
-        body = recover(text)
-        return body, f"{wrong} at character {wrong.position}"
+        # what stands before the mistake was read as it is (and bash runs it, line by line)
+        done = wrong.done
+        at = done[-1].end if done else 0
+        rest = recover(text[at:])
+        items = [*done, *rest.items]
+        return Sequence(0, len(text), items, [";"] * len(items)), f"{wrong} at character {wrong.position}"
 
 
 def analyse(text: str, place: Place, cwd: str) -> Walk:

@@ -96,7 +96,9 @@ def test_events_that_are_not_about_a_tool_call_are_none() -> None:
         {"hook_event_name": name, "session_id": "s", "cwd": "/", "transcript_path": ""}
         for name in ("SessionStart", "Stop")
     ]
-    after = claude("ls", hook_event_name="PostToolUse", tool_response={"stdout": "a", "stderr": "", "interrupted": False})
+    after = claude(
+        "ls", hook_event_name="PostToolUse", tool_response={"stdout": "a", "stderr": "", "interrupted": False}
+    )
     lines = replayed(*others, after)
     assert [line["decision"] for line in lines] == ["none"] * 3
     assert [line["output"] for line in lines] == [None] * 3
@@ -119,7 +121,16 @@ def test_home_is_the_one_named() -> None:
 
 @pytest.mark.parametrize(
     "broken",
-    ["{", "not json", "[1, 2]", '"text"', "null", '{"a": 1} {"b": 2}', "[" * 100_000, json.dumps(claude("x", tool_name=7))],
+    [
+        "{",
+        "not json",
+        "[1, 2]",
+        '"text"',
+        "null",
+        '{"a": 1} {"b": 2}',
+        "[" * 100_000,
+        json.dumps(claude("x", tool_name=7)),
+    ],
 )
 def test_a_broken_line_is_counted_and_takes_no_other_with_it(broken: str) -> None:
     result = run(jsonl(claude("ls"), broken, claude("rm -rf ~"), broken), "--json")

@@ -82,7 +82,9 @@ def test_a_rule_of_the_users_own_is_listed_with_its_reason(private_home: Path) -
         private_home,
         '[[rule]]\nid = "team.no-prod"\nprogram = ["prodctl"]\nseverity = "deny"\nreason = "Ask the team first."\n',
     )
-    assert any(line.startswith("deny  team.no-prod ") and "Ask the team first." in line for line in run().stdout.splitlines())
+    assert any(
+        line.startswith("deny  team.no-prod ") and "Ask the team first." in line for line in run().stdout.splitlines()
+    )
 
 
 def test_a_configuration_that_cannot_be_used_is_told_with_file_key_and_what_is_allowed(private_home: Path) -> None:
@@ -99,8 +101,21 @@ def test_the_page_is_the_shipped_rules_page() -> None:
 def test_the_page_has_a_section_a_pack_and_a_row_a_rule_that_stays_one_row() -> None:
     text = page(
         [
-            {"id": "b.x", "pack": "b", "severity": "ask", "reason": "It | <b> {target} ({detail}).", "match": ["a | b\n`c`"]},
-            {"id": "a.y", "pack": "a", "severity": "deny", "reason": "No.", "suggestion": "Run {program}.", "program": ["ls"]},
+            {
+                "id": "b.x",
+                "pack": "b",
+                "severity": "ask",
+                "reason": "It | <b> {target} ({detail}).",
+                "match": ["a | b\n`c`"],
+            },
+            {
+                "id": "a.y",
+                "pack": "a",
+                "severity": "deny",
+                "reason": "No.",
+                "suggestion": "Run {program}.",
+                "program": ["ls"],
+            },
         ]
     )
     assert text.index("## a") < text.index("## b")
