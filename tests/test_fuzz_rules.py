@@ -13,10 +13,22 @@ from jevhook.cli.rules import shipped
 HOME, CWD = "/home/dev", "/home/dev/work/shop"
 STOPPING = [rule for rule in shipped() if rule["severity"] in ("ask", "deny")]
 
-# What gets through today: rewrites that weaken nearly every rule, and single rules that one kind weakens.  Each is a
-# defect of the reading; a mended one has to be taken out here.
-EVERYWHERE: frozenset[str] = frozenset()
-KNOWN: frozenset[tuple[str, str]] = frozenset()
+# What gets through today.  Each is a defect; a mended one fails here as "unexpectedly passing" and is taken out.
+# Rewrites that weaken nearly every rule:
+KINDS = ("subshells, 30 deep", "source", "script(1)", "IFS for a blank")
+# Rules of which some example gets through in some other way:
+RULES = {
+    "cloud.state-absent": "/usr/bin/echo … | socat: what echo prints is only known by its bare name",
+    "database.drop": "/usr/bin/echo … | psql, as above",
+    "database.flush": "/usr/bin/echo … | redis-cli, as above",
+    "database.drop-production": "$PROD_… is forgotten in text that is run through eval, a pipe, a script, make",
+    "fs.delete-contents": "find . -maxdepth 0 -exec bash -c 'rm -f *'",
+    "fs.delete-project-root": "find . -maxdepth 0 -exec bash -c 'rm -rf .'",
+    "fs.delete-system": "find . -maxdepth 0 -exec bash -c 'rm -rf /etc'",
+    "network.send-outside": "sshfs … && cp … inside bash -c and friends",
+    "secrets.file": "cat .env in a script that is written and run",
+    "secrets.private": "the same; and echo $(cat ~/.ssh/id_rsa) under if, for, quotes",
+}
 
 
 @pytest.fixture(scope="module")
@@ -38,16 +50,23 @@ def weaker(made: Bench, rule: dict[str, Any]) -> dict[str, tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("rule", STOPPING, ids=[rule["id"] for rule in STOPPING])
+def one(rule: dict[str, Any]) -> Any:
+    known = RULES.get(rule["id"])
+    marks = [pytest.mark.xfail(strict=True, reason=known)] if known else []
+    return pytest.param(rule, id=rule["id"], marks=marks)
+
+
+@pytest.mark.parametrize("rule", [one(rule) for rule in STOPPING])
 def test_no_rewrite_of_an_example_gets_a_weaker_decision(rule: dict[str, Any], made: Bench) -> None:
-    known = EVERYWHERE | {kind for name, kind in KNOWN if name == rule["id"]}
-    found = {kind: shown for kind, shown in weaker(made, rule).items() if kind not in known}
-    assert not found
+    assert {kind: found for kind, found in weaker(made, rule).items() if kind not in KINDS} == {}
 
 
-def test_what_is_known_to_get_through_still_does(made: Bench) -> None:
-    rules = {rule["id"]: rule for rule in STOPPING}
-    still = {(name, kind) for name in {name for name, _ in KNOWN} for kind in weaker(made, rules[name])}
-    some = [kind for rule in STOPPING[:3] for kind in weaker(made, rule)]
-    assert still >= KNOWN, "mended: take it out of KNOWN"
-    assert EVERYWHERE <= set(some), "mended: take it out of EVERYWHERE"
+@pytest.mark.xfail(strict=True, reason="not read yet, or read as nothing")
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_rewrite_of_this_kind_gets_any_rule_a_weaker_decision(kind: str, made: Bench) -> None:
+    assert [rule["id"] for rule in STOPPING[::10] if kind in weaker(made, rule)] == []
+
+
+def test_a_known_gap_names_a_rule_and_a_rewrite_that_exist() -> None:
+    assert set(RULES) <= {rule["id"] for rule in STOPPING}
+    assert set(KINDS) <= {kind for kind, _ in fuzz.rewrites("rm -rf x")}

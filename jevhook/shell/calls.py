@@ -64,6 +64,10 @@ def shell_call(command: str, cwd: str, place: Place) -> Reading:
 
     walk = analyse(command, place, cwd)
     reading = Reading(walk.findings, command, True)
+    from .programs.powershell import looks_windows, read_windows
+
+    if looks_windows(command):  # beside the shell's reading, never instead of it
+        reading.findings += read_windows(command, place, cwd)
     reading.notes = walk.notes
     reading.scripts = walk.scripts
     if "secret-staged" in walk.notes or "secret-named" in walk.notes:

@@ -98,7 +98,7 @@ def _unknown_program(inv: Invocation) -> Flow:
     facts: tuple[str, ...] = ("program",)
     if inv.taints & {"network", "decoded"}:
         kind = "run-remote-code" if "network" in inv.taints else "run-decoded"
-        inv.add(kind, Target("unknown", inv.path), sure="likely", detail="the program comes out of a substitution")
+        inv.add(kind, Target("unknown"), sure="likely", detail="the program comes out of a substitution")
         return UNKNOWN_FLOW
     letters = "".join(a[1:] for a in inv.args if a[:1] == "-" and a[1:2] != "-" and len(a) <= 5).lower()
     if ("r" in letters or "--recursive" in inv.args) and ("f" in letters or "--force" in inv.args):

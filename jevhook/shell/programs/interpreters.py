@@ -23,7 +23,8 @@ def interactive(inv: Invocation, how: str = "") -> None:
 
 def tainted_code(inv: Invocation, taints: frozenset[str]) -> None:
     if "network" in taints or "remote-output" in taints:
-        inv.add("run-remote-code", Target("remote"), detail="what was downloaded is run")
+        known = "stranger" not in taints and "remote-output" not in taints
+        inv.add("run-remote-code", Target("remote"), facts=("known-installer",) if known else (), detail="what was downloaded is run")
     elif "decoded" in taints:
         inv.add("run-decoded", Target("unknown"), detail="what was decoded is run")
 
@@ -317,6 +318,8 @@ def code_effects(inv: Invocation, language: str | None, code: str, args: list[st
     if not whole:
         inv.walk.unanalysed(f"{language} code that could not be read whole", inv.start, inv.end, ("code", "partly"))
     reads_secret = sends = fetches = False
+    outside = ""  # a file from outside the project that is read
+    before = len(inv.walk.findings)
     for act in acts:
         kind: str = act.kind
         value: Any = act.value
@@ -339,10 +342,15 @@ def code_effects(inv: Invocation, language: str | None, code: str, args: list[st
             if "secret" in target.roles or "history" in target.roles:
                 inv.add("read-secret", target, facts=("code",))
                 reads_secret = True
+            elif target.kind in ("outside", "other-home", "mount", "system"):
+                outside = target.path
         elif kind == "env":
             reads_secret = True
         elif kind == "fetch":
             fetches = True
+            from .network import metadata
+
+            metadata(inv, value)
         elif kind == "send":
             sends = True
             from .network import host_of, host_roles
@@ -365,6 +373,10 @@ def code_effects(inv: Invocation, language: str | None, code: str, args: list[st
             from .databases import sql_effects
 
             sql_effects(inv, value)
+    if outside and sends:
+        for finding in inv.walk.findings[before:]:
+            if finding.effect == "send":
+                finding.facts, finding.detail = finding.facts | {"copy", "outside"}, outside
     if reads_secret and (sends or fetches):
         inv.add("send", Target("remote", "", ("secret",)), facts=("secret", "code"), detail="code that reads a secret and opens the network")
 
@@ -440,6 +452,8 @@ def osascript(inv: Invocation) -> Flow:
             at = code.find("do shell script", at + 10)
         if "delete" in code and "Finder" in code:
             inv.add("delete", Target("unknown", "Finder"), sure="likely")
+        if any(mark in code.lower() for mark in ("to restart", "to shut down", "to log out", "to sleep")):
+            inv.add("power", facts=("osascript",))
         if "empty trash" in code.lower() or "empty the trash" in code.lower():
             inv.add("delete", Target("home-item", "trash"), facts=("recursive", "trash"))
     return UNKNOWN_FLOW

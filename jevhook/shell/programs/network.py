@@ -140,6 +140,30 @@ def send(inv: Invocation, host: str, *, path: str = "", facts: tuple[str, ...] =
     inv.add("send", Target("remote", host, labels), facts=tuple(marks), detail=path or host)
 
 
+# Where widely used tools serve their own installer.  Running one straight from the network is still worth a person's
+# look, but it is not the act of a stranger: it asks where everything else is denied.  "host/path" where the host
+# serves other people's files too.
+_INSTALLERS = (
+    "sh.rustup.rs", "get.docker.com", "install.python-poetry.org", "astral.sh", "bun.sh", "deno.land", "get.pnpm.io", "deb.nodesource.com", "rpm.nodesource.com", "get.helm.sh", "starship.rs",
+    "get.sdkman.io", "get.k3s.io", "ollama.com", "claude.ai", "get.volta.sh", "mise.run", "install.determinate.systems", "nixos.org", "get-ghcup.haskell.org", "get.haskellstack.org", "pyenv.run",
+    "bootstrap.pypa.io", "apt.llvm.org", "packages.microsoft.com", "packages.gitlab.com", "cli.github.com", "sdk.cloud.google.com", "awscli.amazonaws.com", "fly.io", "get.opentofu.org", "ohmyposh.dev",
+    "raw.githubusercontent.com/Homebrew/install/", "raw.githubusercontent.com/nvm-sh/nvm/", "raw.githubusercontent.com/helm/helm/", "raw.githubusercontent.com/ohmyzsh/ohmyzsh/", "raw.githubusercontent.com/rust-lang/",
+    "raw.githubusercontent.com/kubernetes-sigs/", "raw.githubusercontent.com/k3d-io/k3d/", "raw.githubusercontent.com/golangci/golangci-lint/", "raw.githubusercontent.com/pyenv/pyenv-installer/", "raw.githubusercontent.com/aquasecurity/trivy/",
+)  # fmt: skip
+
+
+def fetched_from(urls: list[str], unchecked: bool) -> frozenset[str]:
+    """The taints of what these URLs answer: a stranger's, unless each is a known installer over checked https."""
+    for url in urls:
+        if not url.startswith("https://") or unchecked:
+            return frozenset(("network", "stranger"))
+        rest = url[8:].split("?", 1)[0]
+        host = rest.split("/", 1)[0]
+        if not any(rest.startswith(known) if "/" in known else host == known for known in _INSTALLERS):
+            return frozenset(("network", "stranger"))
+    return frozenset(("network",)) if urls else frozenset(("network", "stranger"))
+
+
 def _urls(words: list[str]) -> list[str]:
     return [w for w in words if "://" in w or ("." in w and "/" in w and not w.startswith((".", "/"))) or w.startswith(_LOCAL_NAMES)]
 
@@ -203,17 +227,18 @@ def curl(inv: Invocation) -> Flow:
             send(inv, hosts[0], facts=("data", *(("upload",) if "file" in inv.taints else ())))
     if not sent and inv.taints & {"secret"} and not _only_header(args):
         send(inv, hosts[0], facts=("url",))
+    origin = fetched_from(urls, has(args, "-k", "--insecure"))
     for path in values_of(args, "-o", "--output"):
         if path != "-":
             target = inv.target(path)
             if target.kind != "null":
                 inv.add("overwrite", target, facts=("download",))
             if target.path and "local" not in host_roles(hosts[0]):
-                inv.walk.scripts[target.path + "\0taint"] = "network"
+                inv.walk.scripts[target.path + "\0taint"] = ",".join(sorted(origin))
             return NO_FLOW
     if has(args, "-O", "--remote-name", "--remote-name-all") and urls:
         name = urls[0].split("?")[0].rstrip("/").rsplit("/", 1)[-1]
-        inv.walk.scripts[inv.target(name).path + "\0taint"] = "network"
+        inv.walk.scripts[inv.target(name).path + "\0taint"] = ",".join(sorted(origin))
         return NO_FLOW
     if any(u.startswith("file:") for u in urls):
         from .readers import read_paths
@@ -223,7 +248,7 @@ def curl(inv: Invocation) -> Flow:
         return Flow(None, frozenset(("local-network",)))
     if any(disguised(h) for h in hosts):
         inv.add("run", Target("remote", hosts[0], ("disguised",)), facts=("disguised",), detail=f"{hosts[0]} is written with look-alike letters")
-    return Flow(None, frozenset(("network",)))
+    return Flow(None, origin)
 
 
 def _curl_operands(args: list[str]) -> list[str]:
@@ -282,16 +307,17 @@ def wget(inv: Invocation) -> Flow:
         out = rest or (args[at + 1] if at + 1 < len(args) else None)
         words = [w for w in words if w != out] if not rest else words
         host = host_of(words[0]) if words else host
+    origin = fetched_from(words, has(args, "--no-check-certificate"))
     if out == "-" or out == "/dev/stdout":
-        return Flow(None, frozenset(("local-network" if "local" in host_roles(host) else "network",)))
+        return Flow(None, frozenset(("local-network",)) if "local" in host_roles(host) else origin)
     if out:
         target = inv.target(out)
         if target.kind != "null":
             inv.add("overwrite", target, facts=("download",))
-        inv.walk.scripts[target.path + "\0taint"] = "network"
+        inv.walk.scripts[target.path + "\0taint"] = ",".join(sorted(origin))
     elif words:
         name = words[0].split("?")[0].rstrip("/").rsplit("/", 1)[-1]
-        inv.walk.scripts[inv.target(name).path + "\0taint"] = "network"
+        inv.walk.scripts[inv.target(name).path + "\0taint"] = ",".join(sorted(origin))
     return NO_FLOW
 
 
@@ -310,7 +336,7 @@ def fetcher(inv: Invocation) -> Flow:
                 send(inv, host, path=word.split("@", 1)[1], facts=("upload",))
         if inv.stdin is not None and inv.stdin.taints & {"file", "secret"}:
             send(inv, host, facts=("stdin",))
-    return Flow(None, frozenset(("network",)))
+    return Flow(None, frozenset(("network", "stranger")))
 
 
 def netcat(inv: Invocation) -> Flow:
@@ -331,14 +357,14 @@ def netcat(inv: Invocation) -> Flow:
         metadata(inv, host)
     if fed_by_shell(inv):
         inv.add("reverse-shell", Target("remote", host), facts=("pipe",), detail=f"a shell's output goes into {inv.name}")
-        return Flow(None, frozenset(("network", "socket")))
+        return Flow(None, frozenset(("network", "stranger", "socket")))
     if listening:
         if inv.stdin is not None and inv.stdin.taints & {"file", "secret"}:
             send(inv, "whoever connects", facts=("listen", "upload"))
         inv.add("listen", Target("none"), facts=("pipe-in",) if inv.stdin is not None else ())
     elif inv.stdin is not None and (inv.stdin.taints & {"file", "secret", "environment"} or inv.stdin.text is None):
         send(inv, host, facts=("stdin", "upload") if inv.stdin.taints & {"file", "secret"} else ("stdin",))
-    return Flow(None, frozenset(("network", "socket")))
+    return Flow(None, frozenset(("network", "stranger", "socket")))
 
 
 def fed_by_shell(inv: Invocation) -> bool:
@@ -394,14 +420,14 @@ def telnet(inv: Invocation) -> Flow:
         inv.add("reverse-shell", Target("remote", host), facts=("pipe",), detail="a shell's output goes into telnet")
     if host and inv.stdin is not None and inv.stdin.taints & {"file", "secret"}:
         send(inv, host, facts=("stdin", "upload"))
-    return Flow(None, frozenset(("network", "socket"))) if host else UNKNOWN_FLOW
+    return Flow(None, frozenset(("network", "stranger", "socket"))) if host else UNKNOWN_FLOW
 
 
 def dns(inv: Invocation) -> Flow:
     """dig, nslookup, host: a name that carries data is a way out."""
     if inv.taints & {"secret", "encoded"} or (inv.stdin is not None and inv.stdin.taints & {"secret"}):
         send(inv, next((w for w in inv.args if "." in w), ""), facts=("dns", "upload"))
-    return Flow(None, frozenset(("network",)))
+    return Flow(None, frozenset(("network", "stranger")))
 
 
 def scp(inv: Invocation) -> Flow:
@@ -501,7 +527,7 @@ def openssl(inv: Invocation) -> Flow:
             inv.add("reverse-shell", Target("remote", value_of(args, "-connect") or ""), facts=("pipe",), detail="a shell's output goes into openssl")
         if inv.stdin is not None and inv.stdin.taints & {"secret", "file"}:
             send(inv, value_of(args, "-connect") or "", facts=("stdin", "upload"))
-        return Flow(None, frozenset(("network", "socket")))
+        return Flow(None, frozenset(("network", "stranger", "socket")))
     if verb in ("enc", "base64") or verb.startswith("aes"):
         source = value_of(args, "-in")
         from .readers import decoded_text, read_paths
@@ -616,7 +642,7 @@ def socket_program(inv: Invocation) -> Flow:
         if serving:
             inv.add("listen", Target("none"), facts=("shell",), detail="a program for whoever connects")
         inv.add("reverse-shell", Target("remote", words[0] if words and not serving else ""), facts=("listen",) if serving else (), detail=f"socket -p {inv.args[bundled + 1]}")
-    return Flow(None, frozenset(("network", "socket")))
+    return Flow(None, frozenset(("network", "stranger", "socket")))
 
 
 _STARTS = ("/bin/sh", "/bin/bash", "cmd.exe", "powershell", "processbuilder", "runtime.getruntime", "exec $", "exec ", "syscall.exec", "os/exec", "exec.command", "run(", "spawn(", "system(", "popen", "readpipe")
@@ -652,7 +678,7 @@ def whois(inv: Invocation) -> Flow:
                 send(inv, word.rsplit("@", 1)[1], facts=("odd-port",))
     elif inv.name == "whois" and (value_of(inv.args, "-p", "--port") or "43") != "43":
         send(inv, value_of(inv.args, "-h", "--host") or "", facts=("odd-port",))
-    return Flow(None, frozenset(("network",)))
+    return Flow(None, frozenset(("network", "stranger")))
 
 
 def uploader(inv: Invocation) -> Flow | None:

@@ -17,7 +17,7 @@ def read_paths(inv: Invocation, paths: list[str]) -> Flow:
     """The text of files written on this line; a secret's mark; a finding for each secret that is printed."""
     texts: list[str] = []
     known = True
-    taints = inv.taints & {"network", "decoded", "secret"}
+    taints = inv.taints & {"network", "stranger", "decoded", "secret"}
     for path in paths:
         if path == "-":
             known = False
