@@ -241,10 +241,8 @@ def program(inv: Invocation) -> Flow | None:
             i += 1
         i += 1
     rest = args[i:] if not script else args[i + 1 :]
-    tainted = inv.taints & {"network", "decoded", "remote-output"}
     if codes:
-        if tainted:
-            tainted_code(inv, tainted)
+        tainted_code(inv, inv.taints)
         in_place = language in ("perl", "ruby") and any(a[:2] == "-i" or (a[:1] == "-" and a[1:2] != "-" and "i" in a[1:] and a not in ("-i",) and a[1:].replace(".bak", "").isalpha() and len(a) < 8 and "e" in a) for a in args)
         if in_place:
             for path in [a for a in rest if a[:1] != "-"]:

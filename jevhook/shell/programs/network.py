@@ -173,7 +173,7 @@ _CURL_VALUED = (
     "--request", "--header", "--output", "--user", "--user-agent", "--referer", "--cookie", "--cookie-jar", "--max-time", "--proxy", "--write-out", "--config", "--cert", "--range",
     "--upload-file", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--data-ascii", "--form", "--form-string", "--json", "--connect-timeout", "--retry", "--retry-delay", "--cacert",
     "--key", "--resolve", "--url", "--limit-rate", "--max-redirs", "--output-dir", "--dump-header", "--interface", "--dns-servers", "--unix-socket", "--aws-sigv4", "--oauth2-bearer", "--capath",
-    "--connect-to", "--retry-max-time", "--ciphers", "--proxy-user", "--noproxy", "--pass", "--cert-type", "--url-query", "--expect100-timeout", "--trace", "--trace-ascii", "--stderr", "--netrc-file",
+    "--connect-to", "--retry-max-time", "--ciphers", "--proxy-user", "--noproxy", "--proto", "--proto-redir", "--proto-default", "--tls-max", "--engine", "--socks5", "--socks5-hostname", "--doh-url", "--keepalive-time", "--speed-limit", "--speed-time", "--time-cond", "--max-filesize", "--local-port", "--mail-from", "--mail-rcpt", "--ftp-port", "--krb", "--pinnedpubkey", "--crlfile", "--curves", "--hsts", "--alt-svc", "--preproxy", "--rate", "--quote", "--request-target", "--service-name", "--delegation", "--login-options", "--telnet-option", "--tlsuser", "--tlspassword", "--variable", "--expand-url", "--etag-save", "--etag-compare", "--create-file-mode", "--continue-at", "--parallel-max", "--libcurl", "--ip-tos", "--abstract-unix-socket", "--pass", "--cert-type", "--url-query", "--expect100-timeout", "--trace", "--trace-ascii", "--stderr", "--netrc-file",
 )
 
 

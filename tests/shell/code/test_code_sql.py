@@ -7,7 +7,7 @@ import pytest
 from jevhook.shell.code.sql import read_mongo, read_redis, read_sql
 
 SQL: list[tuple[str, list[tuple[str, str]]]] = [
-    ("DROP DATABASE shop", [("drop", "database shop")]),
+    ("DROP DATABASE ledger", [("drop", "database ledger")]),
     ("drop table if exists a, b cascade", [("drop", "table a"), ("drop", "table b")]),
     (
         'drop table "A b"; DROP TABLE `x`; drop table [dbo].[y]',
@@ -16,11 +16,11 @@ SQL: list[tuple[str, list[tuple[str, str]]]] = [
     ("CREATE TEMP TABLE t (x int); DROP TABLE t", [("drop-temp", "table t")]),
     ("DROP TEMPORARY TABLE q", [("drop-temp", "table q")]),
     ("TRUNCATE TABLE orders, lines", [("truncate", "orders"), ("truncate", "lines")]),
-    ("DELETE FROM users", [("delete-all", "users")]),
+    ("DELETE FROM parcels", [("delete-all", "parcels")]),
     ("DELETE FROM users WHERE 1=1", [("delete-all", "users")]),
     ("DELETE FROM users WHERE true", [("delete-all", "users")]),
     ("DELETE FROM users WHERE name = '' OR 'a'='a'", [("delete-all", "users")]),
-    ("DELETE FROM users WHERE id = 5", [("delete", "users")]),
+    ("DELETE FROM parcels WHERE id = 77", [("delete", "parcels")]),
     ("DELETE FROM users WHERE id = 1 AND 1=1", [("delete", "users")]),
     ("UPDATE users SET admin = true", [("update-all", "users")]),
     ("UPDATE users SET admin = true WHERE id = 3", [("update", "users")]),
