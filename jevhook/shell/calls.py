@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..event import Event
+    from .walk import Walk
 
 # Keys under which tools take a path, in the order in which they are believed.
 _PATH_KEYS = ("file_path", "notebook_path", "path", "filePath", "filename", "file", "target_file", "destination", "dest", "uri", "relative_path", "source")
@@ -26,7 +27,7 @@ MAX_PATCH_FILES = 200
 class Reading:
     """What one call would do: ``findings``, the command line when there is one, and whether it is a shell call."""
 
-    __slots__ = ("command", "findings", "notes", "scripts", "shell")
+    __slots__ = ("command", "findings", "looks", "notes", "scripts", "shell", "trace")
 
     def __init__(self, findings: list[Finding], command: str = "", shell: bool = False) -> None:
         self.findings = findings
@@ -34,6 +35,8 @@ class Reading:
         self.shell = shell
         self.notes: list[str] = []
         self.scripts: dict[str, str] = {}
+        self.looks = False  # a file tool that only looks, at nothing secret
+        self.trace: Walk | None = None  # of a shell call: what readonly.py needs besides the findings
 
 
 def read_call(event: Event, place: Place) -> Reading:
@@ -70,6 +73,7 @@ def shell_call(command: str, cwd: str, place: Place) -> Reading:
         reading.findings += read_windows(command, place, cwd)
     reading.notes = walk.notes
     reading.scripts = walk.scripts
+    reading.trace = walk
     if "secret-staged" in walk.notes or "secret-named" in walk.notes:
         _staged_secret(walk.findings)
     return reading
@@ -167,7 +171,11 @@ def _read_tool(tool: str, given: Mapping[str, Any], event: Event, place: Place) 
         target = classify(path, event.cwd, place)
         if "secret" in target.roles:
             return Reading([Finding("read-secret", target, program=tool, facts=frozenset(("file-tool",)))])
-    return Reading([])
+    reading = Reading([])
+    if tool in ("Read", "NotebookRead", "Glob", "Grep", "LS"):
+        names = [v for v in (path, given.get("glob")) if isinstance(v, str) and v]
+        reading.looks = not any(classify(name, event.cwd, place).roles & {"secret", "history"} for name in names)
+    return reading
 
 
 _WRITES = ("write", "edit", "create", "update", "append", "insert", "replace", "save", "put", "patch", "set", "modify", "overwrite", "upload", "move", "rename", "copy")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from .calls import Reading
+    from .finding import Finding
     from .paths import Place
     from .tree import Command, Loop, Node, Word
 
@@ -48,8 +49,10 @@ _READS = frozenset(
 )
 # The first operand is a pattern, a filter or a script, not a file.
 _PATTERN = frozenset("grep egrep fgrep rg ag jq yq sed awk gawk mawk nawk tr look".split())
-# Operands that are only named, not printed: a secret's name among them is no secret.
-_NAMED = frozenset("find fd fdfind tree file lsof".split())
+# Programs that print what is in their operands: a secret's name among them matters.
+_CONTENT = _READS | frozenset(
+    "sort shuf rg ag iconv bat batcat jq yq git sed gsed awk gawk mawk nawk uniq xxd base64 base32 less more gzip gunzip bzip2 bunzip2 xz unxz".split()
+)
 
 _EXCEPT: dict[str, str] = {
     "sort": "-o --output --compress-program",
@@ -95,7 +98,7 @@ _TOOLS: dict[str, tuple[str, str, str]] = {
         "-n --namespace --context --cluster --user --request-timeout -v --v /",
     ),
     "helm": (
-        "list|ls|status|history|hist|search|template|lint|verify|version|env|help|completion|dependency list; get all|hooks|manifest|metadata|notes|values;"
+        "list|ls|status|history|hist|search|template|lint|verify|version|env|help|completion; get all|hooks|manifest|metadata|notes|values;"
         "show|inspect all|chart|crds|readme|values; repo|plugin|dependency|dep list|ls; plugin verify",
         "--post-renderer --post-renderer-args --output-dir --kubeconfig --kube-apiserver --kube-token --kube-ca-file --password --pass-credentials",
         "-n --namespace --kube-context / --debug",
@@ -120,7 +123,7 @@ _TOOLS: dict[str, tuple[str, str, str]] = {
     "pip": (
         "list|freeze|show|check|inspect|hash|help|debug|search|version; cache dir|info|list; config list|debug; config get global.index-url; index versions",
         "--log --python --proxy --config-settings", "/ -q -v --isolated --disable-pip-version-check --no-color"),
-    "uv": ("pip list|freeze|show|check|tree; cache dir; python list|find|dir; version !!; help; tool dir|list", "--python -p --directory --project --config-file", "/ -q --quiet -v --no-cache --offline"),
+    "uv": ("pip list|freeze|show|check|tree; cache dir; python list|find|dir; version !!; help", "--python -p --directory --project --config-file", "/ -q --quiet -v --no-cache --offline"),
     "cargo": (
         "tree|metadata|read-manifest|locate-project|pkgid|verify-project|search|info|version|help; owner --list; -V !!; -Vv !!",
         "--config -Z -C", "--color / -q --quiet -v --verbose --offline --locked --frozen"),
@@ -128,7 +131,7 @@ _TOOLS: dict[str, tuple[str, str, str]] = {
     "rustup": ("show|which|check|help; toolchain|target|component list", "", "/ -v -q"),
     "brew": (
         "info|abv|list|ls|search|deps|desc|leaves|uses|outdated|missing|config|doctor|dr|options|tap-info|formulae|casks|cat|formula|log|help|commands;"
-        "--cache|--prefix|--cellar|--repository|--repo|--caskroom|--config|--taps|-S; analytics !!; analytics state !!; tap !!", "--github --open-url --graph --fetch-HEAD --repair -w", "/ -v -q --verbose --quiet"),
+        "--cache|--prefix|--cellar|--repository|--repo|--caskroom|--config|--taps|-S; analytics !!; analytics state !!", "--github --open-url --graph --fetch-HEAD --repair -w", "/ -v -q --verbose --quiet"),
     "apt": ("list|show|policy|search|depends|rdepends|showsrc", "-o --option -c --config-file", "/ -q"),
     "apt-cache": ("policy|show|showpkg|search|depends|rdepends|madison|stats|pkgnames|showsrc|dump", "-o --option -c --config-file -g --generate", "/ -q"),
     "dpkg": ("-l|-L|-s|-S|-p|--list|--listfiles|--status|--search|--print-avail|--get-selections|--print-architecture|--print-foreign-architectures|--audit|-C|--compare-versions|-c|-I|--contents|--info", "--admindir --root --instdir --pre-invoke --post-invoke", "/"),
@@ -137,7 +140,7 @@ _TOOLS: dict[str, tuple[str, str, str]] = {
         "status|show|cat|help|is-active|is-enabled|is-failed|is-system-running|get-default|list-units|list-unit-files|list-timers|list-sockets|list-jobs|list-dependencies|list-machines|list-automounts",
         "-H --host -M --machine --root --image", "-t --type --state -n --lines -o --output -p --property / --user --no-pager -l --full -a --all -q --no-legend --failed --plain --system"),
     "loginctl": ("list-sessions|session-status|list-users|user-status|list-seats|show-session|show-user", "-H --host -M --machine", "/ --no-pager"),
-    "openssl": ("version|help|list; x509 -noout", "-out -signkey -key -CAkey -passin -force_pubkey -CAserial -CAcreateserial -set_serial -engine -provider -provider-path -config -writerand", "/"),
+    "pre-commit": ("validate-config|validate-manifest|help", "", "/"),
     "auth0": (
         "apps|apis|roles|rules|actions|orgs|organizations|domains|logs|users|connections|event-streams|network-acl list|ls; apps|apis|roles|rules|actions|orgs|organizations|domains|users|event-streams show;"
         "actions diff; event-streams stats; users search|search-by-email; apis scopes list|ls; roles|users permissions|perms list|ls; users roles list|ls; users blocks list|ls; orgs|organizations members|roles|invitations list|ls;"
@@ -153,8 +156,8 @@ _TOOLS: dict[str, tuple[str, str, str]] = {
     "defaults": ("read|read-type|domains|find|help", "", "-host / -currentHost"),
     "diskutil": ("list|info|information|activity|listFilesystems", "", "/"),
     "launchctl": ("list|print|print-cache|print-disabled|blame|plist|procinfo|hostinfo|resolveport|managerpid|manageruid|managername|error|variant|version|help", "", "/"),
-    "networksetup": ("-listnetworkserviceorder|-listallnetworkservices|-listallhardwareports|-listpreferredwirelessnetworks|-listvalidMTUrange|-listvalidmedia|-listVLANs|-listdevicesthatsupportVLAN|-listBonds|-listpppoeservices|-listlocations|-detectnewhardware|-getmacaddress|-getcomputername|-getinfo|-getadditionalroutes|-getv6additionalroutes|-getdnsservers|-getsearchdomains|-getwebproxy|-getsecurewebproxy|-getsocksfirewallproxy|-getftpproxy|-getstreamingproxy|-getgopherproxy|-getproxybypassdomains|-getproxyautodiscovery|-getautoproxyurl|-getairportnetwork|-getairportpower|-getMTU|-getmedia|-getnetworkserviceenabled|-getcurrentlocation|-getpassiveftp|-showpppoestatus|-showBondStatus|-isBondSupported|-version|-help|-printcommands", "-detectnewhardware", "/"),
-    "pkgutil": ("--pkgs|--packages|--pkgs-plist|--files|--pkg-info|--pkg-info-plist|--pkg-groups|--groups|--group-pkgs|--file-info|--file-info-plist|--volume|--check-signature|--payload-files|--only-files|--only-dirs|--regexp|--bom|--lsbom|-v|--verbose|--help|-h", "--forget --learn --edit-pkg --expand --expand-full --flatten --flatten-full --bom --repair -f", "/"),
+    "networksetup": ("-listnetworkserviceorder|-listallnetworkservices|-listallhardwareports|-listpreferredwirelessnetworks|-listvalidMTUrange|-listvalidmedia|-listVLANs|-listdevicesthatsupportVLAN|-listBonds|-listpppoeservices|-listlocations|-getmacaddress|-getcomputername|-getinfo|-getadditionalroutes|-getv6additionalroutes|-getdnsservers|-getsearchdomains|-getwebproxy|-getsecurewebproxy|-getsocksfirewallproxy|-getftpproxy|-getstreamingproxy|-getgopherproxy|-getproxybypassdomains|-getproxyautodiscovery|-getautoproxyurl|-getairportnetwork|-getairportpower|-getMTU|-getmedia|-getnetworkserviceenabled|-getcurrentlocation|-getpassiveftp|-showpppoestatus|-showBondStatus|-isBondSupported|-version|-help|-printcommands", "", "/"),
+    "pkgutil": ("--pkgs|--packages|--pkgs-plist|--files|--pkg-info|--pkg-info-plist|--pkg-groups|--groups|--group-pkgs|--file-info|--file-info-plist|--volume|--check-signature|--payload-files|--only-files|--only-dirs|--regexp|--lsbom|-v|--verbose|--help|-h", "--forget --learn --edit-pkg --expand --expand-full --flatten --flatten-full --bom --repair -f", "/"),
     "plutil": ("-lint|-p|-help", "-o -e", "/"),
     "scutil": ("--get|--dns|--proxy|-r|-w", "--set --prefs --nc --renew", "/"),
     "tmutil": ("help|version|destinationinfo|isexcluded|latestbackup|listbackups|listlocalsnapshotdates|listlocalsnapshots|machinedirectory|uniquesize|verifychecksums|compare|calculatedrift|status", "", "/"),
@@ -167,7 +170,6 @@ _TOOLS: dict[str, tuple[str, str, str]] = {
     "sips": ("-g|--getProperty|--verify", "-s --setProperty -d --deleteProperty -o --out -r -f -c -z -Z -p -i -e -E -m -M -x -X -j --js --rotate --flip --debug", "/"),
     "profiles": ("list|show|status|help|version|-L|-P|-H|-C", "-o --output", "/"),
     "security": ("help|error|show-keychain-info|find-certificate|find-identity|get-identity-preference|verify-cert|dump-trust-settings|list-smartcards|translocate-policy-check|translocate-status-check|translocate-original-path|requirement-evaluate", "-g -w -i -o -p -d", "/"),
-    "xattr": ("-l|-p|-lx|-px|-pl|-lr|-lv|-lrx", "-w -d -c", "/"),
     "system_profiler": ("SPSoftwareDataType|SPHardwareDataType|SPMemoryDataType|SPDisplaysDataType|SPStorageDataType|SPNetworkDataType|SPUSBDataType|-listDataTypes", "", "/"),
     "bicep": ("--version", "", "/"),
 }  # fmt: skip
@@ -237,7 +239,7 @@ def proven(reading: Reading, place: Place) -> bool:
             return False
         if "xargs" in finding.facts:
             calls += 1
-            if calls > MAX_CALLS or not (_soft(finding.program) or "splits-names" not in finding.facts):
+            if calls > MAX_CALLS or not (_soft(finding.program) or _named_whole(finding)):
                 return False
     text = reading.command
     if "$" not in text and "`" not in text:
@@ -271,7 +273,7 @@ def plainly(command: str, cwd: str = "") -> bool:
     args = [home + word[1:] if word[0] == "~" and home else word for word in args]
     if not _known(name, args):
         return False
-    if name in _LOOKS or name in _NAMED:
+    if name not in _CONTENT:
         return True
     for word in args:
         if word[0] != "-" and cwd[:1] == "/":
@@ -339,6 +341,13 @@ def _soft(name: str) -> bool:
     return name in _LOOKS or name in _READS
 
 
+def _named_whole(finding: Finding) -> bool:
+    """Whether xargs hands on names that begin with a directory, each as one word: none can become an option."""
+    if finding.program in _LAUNCHERS:
+        return True
+    return "splits-names" not in finding.facts and any(STAR in word for word in finding.words)
+
+
 def _call(name: str, args: list[str], place: Place) -> bool:
     if name in _LAUNCHERS:
         return _launcher(name, args)
@@ -346,7 +355,7 @@ def _call(name: str, args: list[str], place: Place) -> bool:
         return False
     if not _known(name, args):
         return False
-    if name in _LOOKS or name in _NAMED:
+    if name not in _CONTENT:
         return True
     from .paths import classify
 
@@ -382,8 +391,8 @@ def _known(name: str, args: list[str]) -> bool:
             known = _SAME.get(name, name)
             if known in _TOOLS:
                 return _tool(known, args)
-            return len(args) == 1 and ((args[0] == "-V" and name in _INTERPRETERS_V) or (args[0] == "-v" and name in ("node", "npm", "ruby", "php")) or (args[0] == "-version" and name == "java"))
-        if name in _NAMED:
+            return len(args) == 1 and name in _VERSIONED | _INTERPRETERS_V and ((args[0] == "-h" and name not in _SHELLS) or (args[0] == "-V" and name in _INTERPRETERS_V) or (args[0] == "-v" and name in ("node", "npm", "ruby", "php")) or (args[0] == "-version" and name == "java"))
+        if name not in _CONTENT:
             return True
     return all(_readable(word) for word in _operands(name, args))
 
@@ -471,15 +480,26 @@ def _tool(name: str, args: list[str]) -> bool:
         if (end == "!!" and behind) or (end == "!" and any(word[:1] != "-" for word in behind)):
             continue
         own = bad.split()
-        if name == "xattr" or name == "codesign":
-            return not _forbidden(args[1:], own) and not any(len(a) > 2 and a[1] != "-" and set(a[1:]) & {"w", "d", "c"} and name == "xattr" for a in behind)
         if _forbidden(behind, own, long_dash):
             return False
         if name == "kubectl" and rest[0] in ("get", "events"):
-            return not any(part in ("secret", "secrets") for word in behind for part in word.lower().replace("/", ",").replace(".", ",").split(","))
+            return not _secret_values(behind)
         if name == "helm" and rest[0] == "template":
             return not any("://" in word for word in behind)
         return all(_readable(word) for word in behind if word[:1] != "-")
+    return False
+
+
+def _secret_values(words: list[str]) -> bool:
+    """Whether ``kubectl get`` would print the values in secrets, not only their names."""
+    parts = {part for word in words for part in word.lower().replace("/", ",").replace(".", ",").split(",")}
+    if not parts & {"secret", "secrets"}:
+        return False
+    for k, word in enumerate(words):
+        if word[:2] == "-o" or word.startswith(("--output", "--template")):
+            value = word.partition("=")[2] if "=" in word else word[2:] if word[:2] == "-o" and len(word) > 2 else "".join(words[k + 1 : k + 2])
+            if value not in ("name", "wide"):
+                return True
     return False
 
 
@@ -896,7 +916,7 @@ def _unzip(args: list[str]) -> bool:
 
 
 def _seven(args: list[str]) -> bool:
-    return args[:1] in (["l"], ["t"], ["i"]) and not _forbidden(args[1:], ["-o", "-w"])
+    return args[:1] in (["l"], ["t"], ["i"], ["h"], ["b"]) and not _forbidden(args[1:], ["-o", "-w"])
 
 
 def _compressed(args: list[str]) -> bool:
@@ -925,9 +945,9 @@ def _ip(args: list[str]) -> bool:
     words = args[i:]
     if not words:
         return False
-    if words[0] in ("monitor", "mon", "help"):
+    if words[0] in ("monitor", "mon", "mo", "help"):
         return len(words) < 3
-    objects = ("a", "ad", "add", "addr", "addre", "address", "l", "li", "lin", "link", "r", "ro", "route", "ru", "rule", "n", "ne", "neigh", "neighbor", "neighbour", "tu", "tunn", "tunnel", "tunt", "tuntap", "m", "ma", "maddr", "maddress", "ntable", "netns", "mroute", "vrf", "nexthop", "addrlabel", "token", "tcp_metrics", "l2tp", "macsec", "fou", "mrule", "sr")
+    objects = ("a", "ad", "add", "addr", "addre", "address", "l", "li", "lin", "link", "r", "ro", "route", "ru", "rule", "n", "ne", "neigh", "neighbor", "neighbour", "tu", "tunn", "tunnel", "tunt", "tuntap", "m", "ma", "maddr", "maddress", "ntable", "netns", "mroute", "vrf", "nexthop", "addrlabel", "token", "tcp_metrics", "l2tp", "macsec", "fou", "mrule", "sr", "netconf", "netc", "stats", "stat", "st")
     if words[0] not in objects:
         return False
     return len(words) == 1 or words[1] in ("show", "sh", "list", "ls", "lst", "help") or (words[1] == "get" and words[0][0] in "rn") or (words[0] == "netns" and words[1] in ("identify", "pids", "list-id"))
@@ -957,6 +977,22 @@ def _printenv(args: list[str]) -> bool:
 
 def _rpm(args: list[str]) -> bool:
     return bool(args) and args[0][:2] == "-q" and not _forbidden(args[1:], ["--define", "-D", "-E", "--eval", "--pipe", "--load", "--macros", "--rcfile", "--dbpath", "--root", "-r"]) and not any("%(" in a or "%{lua" in a for a in args)
+
+
+def _openssl(args: list[str]) -> bool:
+    if args[:1] in (["version"], ["help"], ["list"]):
+        return True
+    shown = ("-noout", "-text", "-in", "-inform", "-subject", "-issuer", "-dates", "-startdate", "-enddate", "-serial", "-fingerprint", "-sha256", "-sha1", "-pubkey", "-modulus", "-purpose", "-ext", "-nameopt", "-certopt", "-hash", "-issuer_hash", "-subject_hash", "-email", "-ocsp_uri", "-checkend", "-checkhost", "-checkip", "-alias")
+    return args[:1] == ["x509"] and "-noout" in args and all(a in shown for a in args[1:] if a[:1] == "-")
+
+
+def _xattr(args: list[str]) -> bool:
+    return bool(args) and all(not set(a[1:]) - set("lprvxzs") for a in args if a[:1] == "-")
+
+
+def _checker(*options: str) -> Callable[[list[str]], bool]:
+    """A formatter that is told to only compare."""
+    return lambda args: any(a in options for a in args) and not any(a in ("-o", "--output", "-c=") for a in args)
 
 
 def _fzf(args: list[str]) -> bool:
@@ -1139,7 +1175,7 @@ _CHECKS: dict[str, Callable[[list[str]], bool]] = {
     "unzip": _unzip, "7z": _seven, "7za": _seven, "7zr": _seven, "7zz": _seven, "gzip": _compressed, "gunzip": _compressed, "bzip2": _compressed,
     "bunzip2": _compressed, "xz": _compressed, "unxz": _compressed, "ip": _ip, "ifconfig": _ifconfig, "sysctl": _sysctl, "tee": _tee, "printenv": _printenv,
     "rpm": _rpm, "aws": _aws, "gcloud": _gcloud, "az": _az, "gh": _gh, "crontab": _exactly("-l"), "atq": _exactly(""), "mount": _exactly("", "-l"), "kill": _exactly("-l", "-L"), "fzf": _fzf,
-    "arch": _exactly(""), "last": lambda args: True, "getent": lambda args: bool(args) and not any("shadow" in a for a in args), "lastlog": _exactly(""),
+    "arch": _exactly(""), "openssl": _openssl, "xattr": _xattr, "black": _checker("--check", "--diff"), "isort": _checker("--check", "--check-only", "--diff", "-c", "-d"), "last": lambda args: True, "getent": lambda args: bool(args) and not any("shadow" in a for a in args), "lastlog": _exactly(""),
     "mktemp": lambda args: args[:1] == ["-u"],
 }  # fmt: skip
 
@@ -1358,6 +1394,8 @@ class _Lines:
             open_ = open_ or not known
         if open_:
             self.open.add((node.start, node.end))
+            if any(part[0] not in ("t", "q") for part in node.words[0]):
+                return False  # the program itself
         if node.words and node.words[0] and node.words[0][0][0] == "t" and node.words[0][0][1] in ("test", "[", "read", "printf", "unset", "declare", "export", "local", "typeset", "readonly"):
             return not any(_literal(w) for w in node.words)
         return True

@@ -136,7 +136,9 @@ class Invocation:
 class Walk:
     """The state of one analysis: findings, budget, place."""
 
-    __slots__ = ("exhausted", "findings", "notes", "place", "readers", "scripts", "spent", "text", "world")
+    __slots__ = (
+        "assigned", "body", "builtins", "exhausted", "findings", "notes", "paths", "place", "readers", "scripts", "spent", "text", "world",
+    )  # fmt: skip
 
     def __init__(self, place: Place, text: str) -> None:
         from . import programs  # the table of readers; a late import breaks the circle with Invocation
@@ -150,6 +152,12 @@ class Walk:
         self.exhausted = False
         self.readers = programs
         self.scripts: dict[str, str] = {}  # files written earlier on the same line: path -> text
+        # What leaves no finding, for readonly.py: variables set, the shell's own commands (and "<" an input redirection,
+        # "code" an inner line, "function", ">&" to the unknown), programs given by path.
+        self.body: Sequence | None = None
+        self.assigned: list[tuple[str, str]] = []
+        self.builtins: list[tuple[str, list[str]]] = []
+        self.paths: list[str] = []
 
     # -- findings ------------------------------------------------------------------------------------------
 
@@ -250,6 +258,7 @@ class Walk:
             return out if out.text is None else Flow(None, out.taints, out.names)
         if kind is Function:
             scope.functions[node.name] = node.body  # type: ignore[attr-defined]
+            self.builtins.append(("function", [node.name]))  # type: ignore[attr-defined]
             if self.readers.fork_bomb(node.name, node.body):  # type: ignore[attr-defined]
                 self.findings.append(
                     Finding("kill", start=node.start, end=node.end, via=scope.via, facts=frozenset(("fork-bomb",)), detail="a function that starts itself")
@@ -295,6 +304,8 @@ class Walk:
         rounds = values[:MAX_FIELDS] or ([] if node.words is not None else [ANY])
         if len(values) > MAX_FIELDS:
             rounds.append(ANY)
+        if node.name:
+            self.assigned.append((node.name, ""))
         for value in rounds:
             if node.name:
                 scope.env[node.name] = value
@@ -327,6 +338,7 @@ class Walk:
     def file_flow(self, path: str, scope: Scope, taints: frozenset[str], node: Node) -> Flow:
         """What reading the file gives: its text when it was written on this line or can be read from disk."""
         target = self.target(path, scope)
+        self.builtins.append(("<", [target.path or path]))
         if "secret" in target.roles:
             taints |= {"secret"}
         known = self.scripts.get(target.path)
@@ -355,6 +367,7 @@ class Walk:
             if op in ("<", "<&"):
                 continue
             if path and path[0] == ANY and len(path) == 1 and op == ">&":
+                self.builtins.append((">&", [path]))
                 continue
             files.append((op, path))
             target = self.target(path, scope)
@@ -406,6 +419,7 @@ class Walk:
                 if append:
                     value = scope.env.get(name, "") + value
                 assigned.append((name, value, marks, None))
+            self.assigned.append((name, assigned[-1][1]))
         words: list[str] = []
         taints_all: frozenset[str] = _NO_TAINT
         for word in node.words:
@@ -466,7 +480,10 @@ class Walk:
             return flow
         builtin = _BUILTINS.get(inv.name)
         if builtin is not None and "/" not in inv.path:
+            self.builtins.append((inv.name, inv.args))
             return builtin(self, inv)
+        if "/" in inv.path:
+            self.paths.append(inv.path)
         judged: Flow = self.readers.judge(inv)
         return judged
 
@@ -506,6 +523,7 @@ class Walk:
                     Finding("run-unknown", Target("unknown"), sure="unknown", start=start, end=end, via=scope.via, detail="code that is not visible here")
                 )
             return UNKNOWN_FLOW
+        self.builtins.append(("code", []))
         body, problem = _parsed(_code_of(text))
         if problem:
             self.unanalysed(problem, start, end, ("partly",))
@@ -1168,5 +1186,6 @@ def analyse(text: str, place: Place, cwd: str) -> Walk:
     body, problem = _parsed(text)
     if problem:
         walk.unanalysed(problem, 0, len(text), ("partly",))
+    walk.body = body
     walk.run(body, scope, None, 0)
     return walk

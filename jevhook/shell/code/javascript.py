@@ -266,7 +266,7 @@ def _mkdtemp(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) ->
 
 
 def _env(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
-    if args and isinstance(args[0], Ref) and args[0].name == "process.env":
+    if any(isinstance(one, Ref) and one.name == "process.env" for one in args):
         reader.record.add("env", "", at)
     return args[0] if args and func.name == "JSON.parse" else "\0"
 

@@ -322,11 +322,18 @@ def code_effects(inv: Invocation, language: str | None, code: str, args: list[st
         kind: str = act.kind
         value: Any = act.value
         sure = "" if act.sure else "likely"
-        if kind == "shell" and isinstance(value, str):
-            inv.code(value, f"{language} shell")
-        elif kind == "argv" and isinstance(value, list):
-            if value:
-                inv.command([str(v) for v in value], f"{language} run")
+        if kind in ("shell", "argv"):
+            scope = inv.scope.copy()
+            if act.cwd:
+                scope.cwd = inv.target(act.cwd).path or ANY
+            fed = Flow(act.stdin) if act.stdin else NO_FLOW
+            if isinstance(value, str):
+                inv.code(value, f"{language} shell", scope, fed)
+            elif value:
+                scope.via = (*scope.via, f"{language} run")
+                inv.command([str(v) for v in value], "", fed, scope)
+        elif kind == "run-file" and isinstance(value, str):
+            _script(inv, value, [], inv.name)
         elif not isinstance(value, str):
             continue
         elif kind == "delete":

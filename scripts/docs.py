@@ -1,0 +1,63 @@
+"""Write the pages under docs/ that are made from the project itself.
+
+scripts/docs            docs/rules.md, from the shipped rule packs
+scripts/docs --help-texts   and docs/commands.md, from every command's --help
+scripts/docs --check    write nothing; exit 1 and name what is out of date (``tests/test_docs.py`` does the same)
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+
+def rules_page() -> str:
+    from jevhook.cli.rules import page, shipped
+
+    return page(shipped())
+
+
+def commands_page() -> str:
+    import click
+
+    from jevhook.cli import COMMANDS
+
+    out = ["# Commands\n\nWritten by `scripts/docs --help-texts`; a test fails when it is out of date.\n"]
+    for name, (module, attribute, _) in sorted(COMMANDS.items()):
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        settings = {"help_option_names": ["-h", "--help"], "terminal_width": 100, "max_content_width": 100}
+        context = click.Context(command, info_name=f"jevhook {name}", **settings)
+        out.append(f"\n## jevhook {name}\n\n```text\n{command.get_help(context)}\n```\n")
+    return "".join(out)
+
+
+PAGES = {"docs/rules.md": rules_page, "docs/commands.md": commands_page}
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(prog="scripts/docs", description=(__doc__ or "").split("\n\n")[0])
+    options.add_argument("--help-texts", action="store_true", help="docs/commands.md too")
+    options.add_argument("--check", action="store_true", help="write nothing, exit 1 when a page is out of date")
+    chosen = options.parse_args()
+    stale = 0
+    for name, make in PAGES.items():
+        file, text = ROOT / name, make()
+        if file.exists() and file.read_text(encoding="utf-8") == text:
+            continue
+        if chosen.check:
+            print(f"{name} is out of date: run scripts/docs --help-texts")
+            stale = 1
+        elif name == "docs/rules.md" or chosen.help_texts:
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+            print(f"wrote {name}")
+    return stale
+
+
+if __name__ == "__main__":
+    sys.exit(main())
