@@ -64,6 +64,8 @@ def loads(text: str) -> Any:
         raise ValueError(f"no JSON value at character {stopped.value}") from None
     except RecursionError:
         raise ValueError("JSON is nested too deeply") from None
+    except SystemError:  # the scanner takes its error class from json.decoder, which is not loaded here
+        raise ValueError("text that is not JSON") from None
     while stop < end and text[stop] in _SPACE:
         stop += 1
     if stop != end:

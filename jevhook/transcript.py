@@ -206,7 +206,7 @@ def _codex_text(content: Any) -> str:
     text = _typed(content, "input_text", whole=True)
     if text.startswith("# Context from my IDE") and _IDE_MARK in text:
         text = text.split(_IDE_MARK, 1)[1].strip()
-    return text[:CUT]
+    return _cut(text)
 
 
 def _typed(content: Any, kind: str, whole: bool = False) -> str:
@@ -219,7 +219,16 @@ def _typed(content: Any, kind: str, whole: bool = False) -> str:
         return ""
     kept = [block for block in (_without_reminders(block).strip() for block in blocks) if block and not _made(block)]
     text = "\n".join(kept)
-    return text if whole else text[:CUT]
+    return text if whole else _cut(text)
+
+
+def _cut(text: str) -> str:
+    """At most CUT characters; redacted first, for half a secret is not seen as one."""
+    if len(text) <= CUT:
+        return text
+    from .text.redact import redact
+
+    return redact(text[: CUT + 4000])[:CUT]
 
 
 def _is_text(block: dict[str, Any]) -> bool:

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jevhook.cli import fuzz
 from jevhook.cli.judging import Bench, bench
-from jevhook.cli.rules import shipped
 
 HOME, CWD = "/home/dev", "/home/dev/work/shop"
-STOPPING = [rule for rule in shipped() if rule["severity"] in ("ask", "deny")]
+PACKS = sorted((Path(__file__).parent.parent / "policies" / "rules").glob("*.toml"))
+# From the packs themselves: the compiled rules keep one example each.
+STOPPING: list[dict[str, Any]] = [
+    rule
+    for pack in PACKS
+    for rule in tomllib.loads(pack.read_text(encoding="utf-8"))["rule"]
+    if rule["severity"] in ("ask", "deny")
+]
 
 # What gets through today.  Each is a defect; a mended one fails here as "unexpectedly passing" and is taken out.
 # Rewrites that weaken nearly every rule:
-KINDS = ("subshells, 30 deep", "source", "script(1)", "IFS for a blank")
+KINDS = ("source", "script(1)", "IFS for a blank")
 # Rules of which some example gets through in some other way:
 RULES = {
     "cloud.state-absent": "/usr/bin/echo … | socat: what echo prints is only known by its bare name",
     "database.drop": "/usr/bin/echo … | psql, as above",
     "database.flush": "/usr/bin/echo … | redis-cli, as above",
     "database.drop-production": "$PROD_… is forgotten in text that is run through eval, a pipe, a script, make",
+    "network.send-outside": "sshfs … && cp …, with a comment behind it, inside bash -c, eval and friends",
     "fs.delete-contents": "find . -maxdepth 0 -exec bash -c 'rm -f *'",
     "fs.delete-project-root": "find . -maxdepth 0 -exec bash -c 'rm -rf .'",
     "fs.delete-system": "find . -maxdepth 0 -exec bash -c 'rm -rf /etc'",
-    "network.send-outside": "sshfs … && cp … inside bash -c and friends",
     "secrets.file": "cat .env in a script that is written and run",
     "secrets.private": "the same; and echo $(cat ~/.ssh/id_rsa) under if, for, quotes",
 }
@@ -44,7 +52,8 @@ def shell_text(command: str) -> bool:
 
 def weaker(made: Bench, rule: dict[str, Any]) -> dict[str, tuple[str, str]]:
     found: dict[str, tuple[str, str]] = {}
-    for example in filter(shell_text, rule["match"]):
+    examples = rule["match"] if isinstance(rule["match"], list) else [rule["match"]]
+    for example in filter(shell_text, examples):
         for name, text, got in fuzz.check(made, example, CWD)[1]:
             found.setdefault(name, (got, text))
     return found

@@ -12,7 +12,7 @@ from jevhook import gate, points
 from jevhook.event import Decision, Event
 from jevhook.gate import decide, express, with_outcome
 from jevhook.points import Context, PointResult
-from jevhook.policy import Policy
+from jevhook.policy import Policy, rules
 
 CLAUDE = frozenset(("allow", "ask", "context", "deny"))
 UNATTENDED = frozenset(("allow", "context", "deny"))
@@ -108,6 +108,9 @@ def test_a_copy_keeps_all_but_outcome_and_reason() -> None:
     assert (two.outcome, two.reason) == ("deny", "b")
     for name in set(Decision.__slots__) - {"outcome", "reason"}:
         assert getattr(one, name) == getattr(two, name), name
+
+
+SHIPPED = rules(Policy())
 
 
 # Which point speaks.  The points here are stand-ins: each only says what it is told to.
@@ -255,7 +258,7 @@ def test_a_grant_in_shadow_is_not_given(monkeypatch: pytest.MonkeyPatch) -> None
 )
 def test_no_real_command_that_loses_something_is_granted(command: str, tmp_path: Any) -> None:
     home = str(tmp_path)
-    chosen = policy(allow="grant")
+    chosen = policy(allow="grant", _rules=SHIPPED)
     event = Event("claude", "before-tool", "PreToolUse", tool="Bash", input={"command": command}, cwd=f"{home}/shop")
     ctx = Context(chosen, {"HOME": home}, time.monotonic(), home=home, offline=True)
     assert decide(event, chosen, ctx, CLAUDE).decision.outcome in ("ask", "deny")

@@ -141,8 +141,7 @@ def test_off_computes_nothing(lane: Lane) -> None:
     ran = lane.hook(lane.claude("rm -rf ~/"))
     assert (ran.code, ran.stdout, ran.stderr) == (0, b"", [])
     assert ran.entry["points"] == [{"point": "tool.risk", "mode": "off"}]
-    code = "import os, sys, jevhook.hook as h; os._exit = lambda code: print(sorted(sys.modules), file=sys.stderr); h.main([])"
-    loaded = lane.hook(lane.claude("rm -rf ~/"), program=[sys.executable, "-c"], words=[code]).stderr[-1]
+    loaded = lane.hook(lane.claude("rm -rf ~/"), program=[sys.executable, "-c"], words=[LOADED]).stderr[-1]
     assert "jevhook.policy" in loaded
     for module in ("jevhook.points.risk", "jevhook.shell.calls", "jevhook.rules", "jevhook.judges"):
         assert f"'{module}'" not in loaded
@@ -150,9 +149,8 @@ def test_off_computes_nothing(lane: Lane) -> None:
 
 def test_the_lane_imports_nothing_heavy_for_an_allowed_call(lane: Lane) -> None:
     lane.hook(lane.claude("ls -la"))  # fills the policy's cache
-    code = "import os, sys, jevhook.hook as h; os._exit = lambda code: print(sorted(sys.modules), file=sys.stderr); h.main([])"
     loaded = lane.hook(
-        lane.claude("ls -la"), program=[sys.executable, "-I", "-S", "-c"], words=[_path() + code]
+        lane.claude("ls -la"), program=[sys.executable, "-I", "-S", "-c"], words=[_path() + LOADED]
     ).stderr[-1]
     heavy = (
         "json",
@@ -175,6 +173,12 @@ def test_the_lane_imports_nothing_heavy_for_an_allowed_call(lane: Lane) -> None:
         "logging",
     )
     assert [name for name in heavy if f"'{name}'" in loaded] == []
+
+
+# Runs the hook and names the modules it has loaded on stderr.
+LOADED = (
+    "import os, sys, jevhook.hook as h; os._exit = lambda code: print(sorted(sys.modules), file=sys.stderr); h.main([])"
+)
 
 
 def _path() -> str:
@@ -243,7 +247,7 @@ def test_an_ask_that_the_person_let_run_is_not_asked_again(lane: Lane) -> None:
     for other in (
         lane.claude("frob-high later"),
         lane.claude("frob-high now", session_id="s-2"),
-        lane.claude("frob-high now", cwd=str(lane.home)),
+        lane.claude("frob-high now", cwd=str(lane.project.parent)),
         lane.claude("frob-high now", tool_input={"command": "frob-high now", "timeout": 5}),
         lane.claude("frob-high now", tool_name="BashTool"),
     ):
@@ -393,7 +397,7 @@ def test_a_ledger_that_fails_changes_no_answer(lane: Lane, monkeypatch: pytest.M
     for name in ("append", "new_id", "digest"):
         with monkeypatch.context() as patch:
             patch.setattr(ledger, name, fails)
-            made, code = in_process(lane, json.dumps(lane.claude("rm -rf ~", session_id=name)).encode())
+            _, code = in_process(lane, json.dumps(lane.claude("rm -rf ~", session_id=name)).encode())
         out, err = capfd.readouterr()
         assert (code, json.loads(out)["hookSpecificOutput"]["permissionDecision"]) == (0, "deny"), name
         assert "Traceback" not in err
@@ -436,7 +440,10 @@ def test_the_judged_input_is_kept_only_when_the_policy_says_so(lane: Lane) -> No
 
 # Bad stdin.
 
-GOOD = b'{"session_id":"s","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf ~"},"tool_use_id":"t"}'
+GOOD = (
+    b'{"session_id":"s","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Bash",'
+    b'"tool_input":{"command":"rm -rf ~"},"tool_use_id":"t"}'
+)
 
 BAD_STDIN = {
     "empty": b"",

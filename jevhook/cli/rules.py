@@ -15,7 +15,7 @@ import click
 @click.option("--markdown", is_flag=True, help="As the page docs/rules.md.")
 @click.option("--pack", metavar="NAME", help="Only this pack.")
 def rules(policy: str | None, as_json: bool, markdown: bool, pack: str | None) -> None:
-    """List the rules in force: severity, id, reason. With --json everything a rule says, its examples included."""
+    """List the rules in force: severity, id, reason. With --json all that is kept of a rule, an example included."""
     from ..policy import rules as compiled
     from .judging import load_policy
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..systemone.dialects import Dialect
-    from ..systemone.wire import Question
+    from ..systemone.wire import Question, Warning_
 
 # About 30,000 tokens: the service refuses a state with its longest question above 33,000 (measured by others).
 MAX_CHARS = 120_000
@@ -23,7 +23,8 @@ class RemoteJudge:
     """One provider, one model, one key.
 
     ``provider`` is the name for people and the ledger (default: the dialect's); ``url`` replaces the dialect's own
-    address; ``patience`` is an upper bound in seconds on every deadline.  The key is kept out of ``repr``.
+    address; ``patience`` is an upper bound in seconds on every deadline; ``max_questions`` one more on the dialect's
+    own; ``environment`` as in ``client.Call``.  The key is kept out of ``repr``.
     """
 
     __slots__ = (
@@ -31,9 +32,11 @@ class RemoteJudge:
         "_auth_scheme",
         "_base",
         "_dialect",
+        "_environment",
         "_extra",
         "_key",
         "_key_var",
+        "_most",
         "_patience",
         "_url",
         "model",
@@ -55,6 +58,8 @@ class RemoteJudge:
         auth_scheme: str = "Bearer",
         extra_headers: Mapping[str, str] | None = None,
         patience: float = client.MAX_DEADLINE,
+        max_questions: int = 0,
+        environment: bool = True,
     ) -> None:
         self._dialect = dialect
         self._base = base
@@ -65,12 +70,18 @@ class RemoteJudge:
         self._auth_scheme = auth_scheme
         self._extra: Mapping[str, str] = extra_headers or {}
         self._patience = patience
+        self._most = min(max_questions or dialect.MAX_QUESTIONS, dialect.MAX_QUESTIONS)
+        self._environment = environment
         self.model = model
         self.provider = provider or dialect.NAME
         self.name = f"{self.provider}/{model}"
 
     def ask(self, state: Any, questions: Mapping[str, Question], deadline: float) -> JudgeReply:
-        """One request with all ``questions``; see ``Judge``."""
+        """One request with all ``questions`` that the service takes; see ``Judge``.
+
+        The first ones count where it takes only so many.  The rest stay unanswered, with a warning each:
+        unsupported-question or too-many-questions.
+        """
         started = time.monotonic()
         reply = JudgeReply(self.name, self.provider, model=self.model)
         if not questions:
@@ -87,10 +98,14 @@ class RemoteJudge:
         return reply
 
     def _ask(self, state: Any, questions: Mapping[str, Question], deadline: float, reply: JudgeReply) -> None:
-        call = self._call(state, questions)
+        asked, left = self._asked(questions)
+        if not asked:
+            reply.warnings = left
+            return
+        call = self._call(state, asked)
         answer = client.ask(call, min(deadline, self._patience))
         if answer.status != 200:
-            raise wire.error_from(answer.status, answer.body, self.provider, self._key_var if self._key else "")
+            raise self._error(answer.status, answer.body)
         try:
             parsed = wire.decode(answer.body)
         except ValueError:
@@ -98,20 +113,34 @@ class RemoteJudge:
         body = self._dialect.answers_body(parsed)
         if not isinstance(body, dict) or not isinstance(body.get("answers"), dict):
             if wire.says_error(parsed):
-                raise wire.error_from(200, answer.body, self.provider, self._key_var if self._key else "")
+                raise self._error(200, answer.body)
             raise wire.JudgeError("invalid_response", f"{self.provider} answered 200 without answers", 200)
-        reply.answers, reply.warnings = wire.read_answers(questions, body)
+        reply.answers, reply.warnings = wire.read_answers(asked, body)
+        reply.warnings += left
         reply.usage = wire.read_usage(body)
         model = body.get("model")
         if isinstance(model, str) and 0 < len(model) <= 200 and model.isprintable():
             reply.model = model
 
+    def _asked(self, questions: Mapping[str, Question]) -> tuple[dict[str, Question], list[Warning_]]:
+        """The questions to send, in their order, and a warning for each of the others."""
+        asked: dict[str, Question] = {}
+        left: list[Warning_] = []
+        for name, question in questions.items():
+            if not self._dialect.fits(name, question):
+                left.append({"type": "unsupported-question", "question": name})
+            elif len(asked) < self._most:
+                asked[name] = question
+            else:
+                left.append({"type": "too-many-questions", "question": name})
+        return asked, left
+
+    def _error(self, status: int, body: bytes) -> wire.JudgeError:
+        return wire.error_from(status, body, self.provider, self._key_var, sent=bool(self._key))
+
     def _call(self, state: Any, questions: Mapping[str, Question]) -> client.Call:
         if state is None:
             raise wire.JudgeError("config", "there is no state to judge")
-        if len(questions) > self._dialect.MAX_QUESTIONS:
-            limit = self._dialect.MAX_QUESTIONS
-            raise wire.JudgeError("oversized", f"{self.provider} takes {limit} questions at once, not {len(questions)}")
         try:
             url, headers, body = self._dialect.request(self._base, self.model, state, questions)
             data = wire.encode(body)
@@ -131,4 +160,4 @@ class RemoteJudge:
         }
         if self._key:
             headers[self._auth_header] = f"{self._auth_scheme} {self._key}".strip()
-        return client.Call(self._url or url, headers, data, self.provider, self._key_var if self._key else "")
+        return client.Call(self._url or url, headers, data, self.provider, self._key_var, self._environment)

@@ -148,11 +148,24 @@ def _reread_text(text: str, event: Event, place: Any) -> list[Finding]:
 
 def judge(event: Event, ctx: Context) -> PointResult:
     from . import PointResult
+    from ..shell.readonly import plainly
 
+    command = event.input.get("command")
+    if isinstance(command, str) and _in_a_shell(event) and plainly(command, event.cwd) and _plain_enough(command, ctx):
+        plain: dict[str, Any] = {"read_only": True, "tier": "plain"}
+        if ctx.policy.allow == "grant":
+            _distrust([command.split()[0]], event, ctx, plain)
+        return PointResult(Decision(point=ID, source="rules"), plain)
     reading = read(event, ctx)
     hits = _hits(reading, ctx)
     decision, chosen = decide_by_rules(hits)
     record: dict[str, Any] = {}
+    if decision.outcome == "none" and _looks(reading, event, ctx):
+        record["read_only"] = True
+        if ctx.policy.allow == "grant":
+            from ..shell.readonly import programs_of
+
+            _distrust(programs_of(reading), event, ctx, record)
     if hits:
         record["rules"] = [{"id": h.rule["id"], "severity": h.severity, "mode": h.mode} for h in hits[:12]]
     findings = [f for f in reading.findings if f.effect != "run"][:24]
@@ -173,6 +186,50 @@ def judge(event: Event, ctx: Context) -> PointResult:
             record["judge"] = {"asked": ctx.asked, "error": {"kind": "internal", "message": type(wrong).__name__}}
             decision = _on_failure(decision, ctx)
     return PointResult(decision, record)
+
+
+# Where a text under "command" is shell code, and what asks to run it outside the host's sandbox.
+_SHELL_TOOLS = ("Bash", "shell", "local_shell", "exec_command", "shell_command", "unified_exec")
+_UNCONFINED = ("dangerouslyDisableSandbox", "with_escalated_permissions", "sandbox_permissions")
+
+
+def _in_a_shell(event: Event) -> bool:
+    return event.tool in _SHELL_TOOLS and not any(event.input.get(key) for key in _UNCONFINED)
+
+
+def _plain_enough(command: str, ctx: Context) -> bool:
+    """Whether nobody but the shipped rules has a say about this program, and no judge wants to see every call."""
+    if ctx.policy.judge.get("when") == "always":
+        return False
+    if all(layer[0] in ("shipped", "environment") for layer in ctx.policy.layers):
+        return True
+    from ..policy import rules as compiled
+
+    table = compiled(ctx.policy)
+    ids = [*table["by_program"].get(command.split()[0], ()), *table["by_effect"].get("run", ())]
+    return all(table["rules"][rule].get("layer") == "shipped" for rule in ids)
+
+
+def _looks(reading: Reading, event: Event, ctx: Context) -> bool:
+    """Whether the call provably only looks.  A failing proof proves nothing."""
+    from ..shell.readonly import proven
+
+    if reading.shell and not _in_a_shell(event):
+        return False
+    try:
+        return proven(reading, reading.trace.place if reading.trace is not None else place_of(event, ctx))
+    except Exception:
+        return False
+
+
+def _distrust(programs: list[str], event: Event, ctx: Context, record: dict[str, Any]) -> None:
+    """A grant is for the program that is meant, not for a file of that name that PATH would find first."""
+    from ..shell.readonly import shadowed
+
+    found = shadowed(programs, place_of(event, ctx), ctx.env)
+    if found:
+        record["read_only"] = False
+        record["shadowed"] = found
 
 
 def _finding_record(finding: Finding) -> dict[str, Any]:

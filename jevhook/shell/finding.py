@@ -76,6 +76,10 @@ ROLES = frozenset(
 def shown(text: str, limit: int = 120) -> str:
     """``text`` as a person may see it: sentinels replaced, bounded."""
     text = text.translate(_SHOWN)
+    if len(text) > limit:
+        from ..text.redact import redact
+
+        text = redact(text[: limit + 4000])  # before the cut: half a secret is not seen as one
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

@@ -956,7 +956,8 @@ class _Reader:
                 j = i
                 while j < n and j < i + 2 and s[j] in "01234567":
                     j += 1
-                out.append(chr(int(s[i - 1 : j], 8) & 255))
+                code = int(s[i - 1 : j], 8) & 255
+                out.append(chr(code) if code else "\0")
                 i = j
             elif e in "xuU":
                 most = {"x": 2, "u": 4, "U": 8}[e]
@@ -964,7 +965,7 @@ class _Reader:
                 while j < n and j < i + most and s[j] in "0123456789abcdefABCDEF":
                     j += 1
                 code = int(s[i:j], 16) if j > i else -1
-                out.append(chr(code) if 0 < code < 0x110000 else "" if code == 0 else "\\" + e)
+                out.append(chr(code) if 0 <= code < 0x110000 else "\\" + e)
                 i = j
             elif e == "c" and i < n:
                 out.append(chr(ord(s[i]) & 31))
@@ -974,7 +975,7 @@ class _Reader:
         if i >= n:
             raise Unreadable("a quote is not closed", self.i)
         self.i = i + 1
-        return ("q", "".join(out))
+        return ("q", "".join(out).partition("\0")[0])  # the shell's own strings end at a NUL
 
 
 _ANSI = {

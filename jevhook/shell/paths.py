@@ -256,11 +256,15 @@ def _absolute(path: str, place: Place, slash: bool) -> Target:
         if contents:
             target = _absolute(base, place, False)
             return Target(target.kind, shown, roles | target.roles | {"contents"} | set(_glob_roles(path, place)))
+        for meant in (place.home, dirname(place.home), place.project, *_SYSTEM_TOPS):
+            if meant and meant != "/" and _names(path, meant):
+                target = _absolute(meant, place, False)
+                return Target(target.kind, shown, roles | target.roles)
         if base.count("/") > 1 and _absolute(base, place, False).roles & {"top"}:
             roles.add("top")
         target = _absolute(path.replace(STAR, "x").replace(QMARK, "x"), place, False)
         return Target(target.kind, shown, roles | target.roles | set(_glob_roles(path, place)))
-    real = path if NAME in path or path.startswith(("/dev/", "/proc/")) else place.world.real(path)
+    real = path if NAME in path or len(path) > 4096 or path.startswith(("/dev/", "/proc/")) else place.world.real(path)
     if real != path:
         # both names count: the one that was written and the one that is meant
         roles |= _roles(path, place)
@@ -289,6 +293,15 @@ def _absolute(path: str, place: Place, slash: bool) -> Target:
                 elif state == "untracked":
                     roles.add("untracked")
     return Target(kind, shown if real == shown else path, roles)
+
+
+def _names(pattern: str, path: str) -> bool:
+    """Whether the pattern can name the path itself, directory by directory."""
+    asked, given = pattern.split("/"), path.split("/")
+    return len(asked) == len(given) and all(
+        one == other or ((STAR in one or QMARK in one) and other[:1] != "." and glob_match(one, other))
+        for one, other in zip(asked, given, strict=True)
+    )
 
 
 def _same_private(path: str, real: str) -> bool:

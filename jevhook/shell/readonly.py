@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .calls import Reading
     from .finding import Finding
     from .paths import Place
-    from .tree import Command, Loop, Node, Word
+    from .tree import Command, Loop, Node, Redirect, Word
 
 MAX_WORDS = 60  # the walk keeps 64 words of one expansion: a longer line may have lost an option
 MAX_CALLS = 15  # and 16 calls of one xargs -I
@@ -37,7 +37,7 @@ _LOOKS = frozenset(
         "ls dir vdir pwd echo true false test [ : basename dirname realpath readlink stat du df wc uname nproc whoami id"
         " groups logname tty users who w uptime free lscpu lsblk lsusb lspci lsmod lsattr getfacl namei pgrep pidof pstree"
         " vmstat mpstat netstat which whereis type locale getconf cal seq sleep expr factor numfmt md5sum sha1sum"
-        " sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum nm size readelf objdump sw_vers vm_stat mdls mdfind"
+        " sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum size readelf sw_vers vm_stat mdls mdfind"
         " exa eza lsd tokei zipinfo pathchk apropos whatis otool"
     ).split()
 )
@@ -57,6 +57,8 @@ _CONTENT = _READS | frozenset(
 _EXCEPT: dict[str, str] = {
     "sort": "-o --output --compress-program",
     "shuf": "-o --output",
+    "nm": "--plugin",
+    "objdump": "--plugin",
     "rg": "--pre --hostname-bin",
     "ag": "--pager",
     "iconv": "-o --output",
@@ -71,7 +73,7 @@ _EXCEPT: dict[str, str] = {
     "jq": "-i -f --from-file --run-tests",
     "yq": "-i --inplace --in-place -s --split-exp --split-exp-file --from-file",
     "dmesg": "-c -C -D -E -n --clear --read-clear --console-off --console-on --console-level",
-    "journalctl": "--vacuum-size --vacuum-time --vacuum-files --rotate --flush --sync --relinquish-var --smart-relinquish-var --setup-keys --update-catalog --cursor-file",
+    "journalctl": "--vacuum-size --vacuum-time --vacuum-files --rotate --flush --sync --relinquish-var --smart-relinquish-var --setup-keys --update-catalog --cursor-file --image",
     "dpkg-query": "--admindir",
     "symbols": "-saveSignature -symbolsPackageDir -saveSignature",
     "fzf": "--preview --listen --listen-unsafe --history --with-shell --tmux --popup --become",
@@ -90,48 +92,46 @@ _TOOLS: dict[str, tuple[str, str, str]] = {
         "--bootstrap -o --output", "-c --context -l --log-level / -D --debug",
     ),
     "docker-compose": ("ps|logs|images|top|version|ls|port|events|help; config --services|--images|--volumes|--profiles !", "-o --output",
-        "-f --file -p --project-name --profile --project-directory --ansi --progress / --verbose --compatibility"),
+        "-f --file -p --project-name --profile --project-directory --env-file --ansi --progress / --verbose --compatibility"),
     "kubectl": (
         "get|describe|logs|top|explain|version|api-resources|api-versions|events|diff|wait|options|help|completion; cluster-info !;"
         "auth can-i|whoami; rollout status|history; config view|get-contexts|get-clusters|get-users|current-context; plugin list",
-        "--raw --kubeconfig -s --server --token --password --cache-dir --output-directory --profile --profile-output --log-dir --log-file -f --filename -k --kustomize",
+        "--raw --kubeconfig -s --server --token --password --cache-dir --output-directory --profile --profile-output --log-dir --log-file",
         "-n --namespace --context --cluster --user --request-timeout -v --v /",
     ),
     "helm": (
-        "list|ls|status|history|hist|search|template|lint|verify|version|env|help|completion; get all|hooks|manifest|metadata|notes|values;"
+        "list|ls|status|history|hist|search|template|lint|verify|version|help|completion; get all|hooks|manifest|metadata|notes|values;"
         "show|inspect all|chart|crds|readme|values; repo|plugin|dependency|dep list|ls; plugin verify",
         "--post-renderer --post-renderer-args --output-dir --kubeconfig --kube-apiserver --kube-token --kube-ca-file --password --pass-credentials",
         "-n --namespace --kube-context / --debug",
     ),
     "terraform": (
         "validate|version|graph|modules; show !; state list|show; providers !!; providers schema; workspace list|show; output !!; metadata functions;"
-        "fmt -check; fmt -write=false", "-json -raw -chdir -plugin-dir", "/"),
-    "tofu": ("validate|version|graph; show !; state list|show; providers !!; workspace list|show; output !!; fmt -check", "-json -raw -chdir", "/"),
-    "packer": ("version|inspect; validate; fmt -check; fmt -write=false; plugins installed|required", "", "/"),
+        "fmt -check; fmt -write=false", "-raw -chdir -plugin-dir -write", "/"),
+    "tofu": ("validate|version|graph; show !; state list|show; providers !!; workspace list|show; output !!; fmt -check; fmt -write=false", "-raw -chdir -write", "/"),
+    "packer": ("version|inspect|validate; fmt -check; fmt -write=false; plugins installed|required", "-write", "/"),
     "gh": (
         "pr list|view|status|diff|checks; issue list|view|status; repo list|view; run list|view|watch; workflow list|view; release list|view|verify|verify-asset;"
         "gist list|view; search repos|issues|prs|commits|code; cache|secret|variable|label|alias|ssh-key|gpg-key|org list; variable get; auth status;"
-        "config get|list; codespace|cs list|view|logs|ports !; extension|ext list|search; project list|view|field-list|item-list; ruleset|rs list|view|check;"
-        "attestation|at verify|trusted-root; status|version|help", "-w --web --show-token -t --browser --hostname", "-R --repo /"),
+        "config get|list; codespace|cs list|view|logs; extension|ext list|search; project list|view|field-list|item-list; ruleset|rs list|view|check;"
+        "attestation|at verify|trusted-root; status|version|help", "-w --web --show-token -t --browser", "-R --repo /"),
     "npm": (
         "list|ls|ll|la|view|info|show|v|search|s|find|se|outdated|help|help-search|root|prefix|bin|whoami|ping|explain|why|find-dupes|query|fund|completion;"
         "audit !; audit signatures; owner ls|list; access list|get; dist-tag ls|list; dist-tags ls; config|c list|ls !; pkg get; cache ls|list; doctor; run !!; run-script !!;"
         "version !!; -v !!; diff; config|c get registry|prefix|cache|userconfig|globalconfig|init-version|user-agent !!; get registry|prefix|cache !!; run --list !!",
         "--browser --userconfig --globalconfig --script-shell --viewer --git --registry --prefix -C --cache --fix --package-lock-only", "/ --silent -s"),
-    "pnpm": ("list|ls|ll|la|why|outdated|licenses; root|bin; audit !", "--fix --config", "/"),
-    "yarn": ("info|why|audit|outdated|list; licenses list", "--cwd --use-yarnrc", "/"),
     "pip": (
-        "list|freeze|show|check|inspect|hash|help|debug|search|version; cache dir|info|list; config list|debug; config get global.index-url; index versions",
+        "list|freeze|show|check|inspect|hash|help|debug|search|version; cache dir|info|list; config debug; index versions",
         "--log --python --proxy --config-settings", "/ -q -v --isolated --disable-pip-version-check --no-color"),
     "uv": ("pip list|freeze|show|check|tree; cache dir; python list|find|dir; version !!; help", "--python -p --directory --project --config-file", "/ -q --quiet -v --no-cache --offline"),
     "cargo": (
-        "tree|metadata|read-manifest|locate-project|pkgid|verify-project|search|info|version|help; owner --list; -V !!; -Vv !!",
+        "tree|metadata|read-manifest|locate-project|pkgid|verify-project|search|info|version|help; owner --list; fmt --check; fmt -- --check; -V !!; -Vv !!",
         "--config -Z -C", "--color / -q --quiet -v --verbose --offline --locked --frozen"),
     "go": ("version|list|doc|help; env", "-w -u -toolexec -exec -modfile -mod -http -overlay -C", "/"),
-    "rustup": ("show|which|check|help; toolchain|target|component list", "", "/ -v -q"),
+    "rustup": ("which|check|help; toolchain|target|component list", "", "/ -v -q"),
     "brew": (
         "info|abv|list|ls|search|deps|desc|leaves|uses|outdated|missing|config|doctor|dr|options|tap-info|formulae|casks|cat|formula|log|help|commands;"
-        "--cache|--prefix|--cellar|--repository|--repo|--caskroom|--config|--taps|-S; analytics !!; analytics state !!", "--github --open-url --graph --fetch-HEAD --repair -w", "/ -v -q --verbose --quiet"),
+        "--cache|--prefix|--cellar|--repository|--repo|--caskroom|--config|--taps|-S; shellenv; analytics !!; analytics state !!", "--github --open-url --graph --fetch-HEAD --repair -w", "/ -v -q --verbose --quiet"),
     "apt": ("list|show|policy|search|depends|rdepends|showsrc", "-o --option -c --config-file", "/ -q"),
     "apt-cache": ("policy|show|showpkg|search|depends|rdepends|madison|stats|pkgnames|showsrc|dump", "-o --option -c --config-file -g --generate", "/ -q"),
     "dpkg": ("-l|-L|-s|-S|-p|--list|--listfiles|--status|--search|--print-avail|--get-selections|--print-architecture|--print-foreign-architectures|--audit|-C|--compare-versions|-c|-I|--contents|--info", "--admindir --root --instdir --pre-invoke --post-invoke", "/"),
@@ -149,7 +149,7 @@ _TOOLS: dict[str, tuple[str, str, str]] = {
     "ansible-doc": ("-l|--list|-s|-t", "", "/"),
     "ansible-galaxy": ("role|collection list|search|info; collection verify; list|info|search", "-c --ignore-certs -s --server --token --api-key", "/"),
     "ansible-config": ("list|dump|view", "-c --config", "/"),
-    "cdk": ("version|docs|doctor|notices|--version", "--app -a -b --browser", "/"),
+    "cdk": ("version|doctor|notices|--version", "--app -a -b --browser", "/"),
     "prometheus": ("--version|--help-long|--help-man|-h", "", "/"),
     "promtool": ("check config|rules|metrics", "--http.config.file", "/"),
     # macOS
@@ -171,9 +171,9 @@ _TOOLS: dict[str, tuple[str, str, str]] = {
     "profiles": ("list|show|status|help|version|-L|-P|-H|-C", "-o --output", "/"),
     "security": ("help|error|show-keychain-info|find-certificate|find-identity|get-identity-preference|verify-cert|dump-trust-settings|list-smartcards|translocate-policy-check|translocate-status-check|translocate-original-path|requirement-evaluate", "-g -w -i -o -p -d", "/"),
     "system_profiler": ("SPSoftwareDataType|SPHardwareDataType|SPMemoryDataType|SPDisplaysDataType|SPStorageDataType|SPNetworkDataType|SPUSBDataType|-listDataTypes", "", "/"),
-    "bicep": ("--version", "", "/"),
+    "ruff": ("version|help|rule|linter|config", "", "/"),
 }  # fmt: skip
-_SAME = {"podman": "docker", "nerdctl": "docker", "podman-compose": "docker-compose", "pip3": "pip", "oc": "kubectl", "k": "kubectl", "auth-zero": "auth0"}
+_SAME = {"podman": "docker", "nerdctl": "docker", "podman-compose": "docker-compose", "pip3": "pip", "oc": "kubectl", "k": "kubectl"}
 
 # Programs of which only the version and the help are known to be harmless.
 _VERSIONED = frozenset(
@@ -201,9 +201,12 @@ _LOUD = (
     "PATH", "OPT", "PAGER", "EDIT", "VISUAL", "CONF", "PROXY", "HOME", "LOAD", "SHELL", "COMMAND", "BROWSER", "ENV", "DIFF", "FLAGS", "ASK", "HOST", "URL",
     "LIB", "INCLUDE", "RC", "IFS", "PS4", "PS1", "XDG_", "LD_", "DYLD_", "GIT_", "PYTHON", "NODE", "PERL", "RUBY", "JAVA", "LESS", "MAN", "AWS_", "AZURE_",
     "CLOUDSDK_", "DOCKER", "HELM", "KUBE", "TF_", "PIP_", "NPM_", "UV_", "CARGO", "RUST", "GO", "GH_", "BREW", "DIR", "GLOB", "SSL", "CERT", "TERMINFO",
-    "SYSTEMD", "OPENSSL", "BASH", "ZDOT", "FZF_", "RIPGREP", "TAR_", "GZIP", "XZ_", "BAT_", "MAGIC", "NLSPATH", "EXEC", "TOOL", "WRAP", "PLUGIN", "CC", "CXX",
+    "SYSTEMD", "OPENSSL", "BASH", "ZDOT", "FZF_", "RIPGREP", "TAR_", "GZIP", "XZ_", "BAT_", "MAGIC", "NLSPATH", "EXEC", "TOOL", "WRAP", "CMD", "PLUGIN", "CC", "CXX",
 )  # fmt: skip
 _QUIET = frozenset("NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE LANG LC_ALL LC_CTYPE TZ COLUMNS LINES TERM LS_COLORS PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE AWS_REGION AWS_DEFAULT_REGION AWS_PAGER GIT_PAGER PAGER MANPAGER GH_PAGER GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT HOMEBREW_NO_AUTO_UPDATE HOMEBREW_NO_ANALYTICS".split())
+
+# Lower-case names that mean something to zsh.
+_ZSH = frozenset("path cdpath fpath manpath mailpath module_path prompt psvar argv options aliases galiases saliases functions commands dirstack nameddirs widgets parameters modules histchars fignore watch status".split())
 
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=@%+,~ -")
 _SENTINELS = (ANY, NAME, STAR, QMARK)
@@ -242,16 +245,27 @@ def proven(reading: Reading, place: Place) -> bool:
             if calls > MAX_CALLS or not (_soft(finding.program) or _named_whole(finding)):
                 return False
     text = reading.command
+    if _tricky(text, bool(walk.assigned)):
+        return False
     if "$" not in text and "`" not in text:
         return True
+    if _secret_variable(text):
+        return False
     if nested:  # what an inner shell makes of its own expansions is not followed here
-        return not walk.assigned and not _tricky(text) and "$0" not in text and all(_soft(f.program) or f.program in _LAUNCHERS for f in reading.findings)
-    if _tricky(text) or walk.body is None:
+        if walk.assigned or "${" in text or "$0" in text:
+            return False
+        return all(_soft(f.program) or f.program in _LAUNCHERS for f in reading.findings)
+    if walk.body is None:
         return False
-    lines = _Lines({name for name, _ in walk.assigned})
-    if not lines.node(walk.body, frozenset(), True):
+    named = {name for name, _ in walk.assigned}
+    first = _Lines(named, _counts(text))
+    second = _Lines(named, _counts(text))
+    if not first.node(walk.body, frozenset(), True):
         return False
-    return all(_soft(f.program) or (f.start, f.end) not in lines.open for f in reading.findings)
+    second.loose = first.loose  # a variable that is set again further down is not known anywhere
+    if not second.node(walk.body, frozenset(), True):
+        return False
+    return all(_soft(f.program) or (f.start, f.end) not in second.open for f in reading.findings)
 
 
 def plainly(command: str, cwd: str = "") -> bool:
@@ -383,7 +397,7 @@ def _known(name: str, args: list[str]) -> bool:
         elif name in _EXCEPT:
             if _forbidden(args, _EXCEPT[name].split(), name in ("symbols",)):
                 return False
-            if name in ("jq", "yq") and "env" in "".join(args):
+            if name in ("jq", "yq") and "env" in "".join(args).lower():
                 return False
             if name[:3] == "bat" and args[:1] == ["cache"]:
                 return False
@@ -412,6 +426,8 @@ def _operands(name: str, args: list[str]) -> list[str]:
             valued = len(arg) == 2
             if name == "git" and ":" in arg:
                 found.append(arg[arg.rfind(":") + 1 :])
+            elif "=" in arg and not arg.startswith(("--exclude", "--include", "--glob", "--iglob", "--ignore")) and not any(m in arg for m in _SENTINELS):
+                found.append(arg.partition("=")[2])
             continue
         elif skip and not (valued and (arg.isdigit() or ANY in arg or NAME in arg)):
             skip -= 1
@@ -423,7 +439,7 @@ def _operands(name: str, args: list[str]) -> list[str]:
 
 def _readable(word: str) -> bool:
     """Whether the content of this operand may be shown: no secret by its name, and the name is known."""
-    if secret_name("/" + word.lower()):
+    if secret_name("/" + word.lower()) or word.endswith(("_history", ".zhistory", ".histfile")):
         return False
     if "/proc/" in word and not word.startswith(("/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/mounts")):
         return False
@@ -442,12 +458,14 @@ def _forbidden(args: Iterable[str], options: list[str], long_dash: bool = False)
         name = arg.partition("=")[0]
         if name in options:
             return True
+        if long_dash:  # one dash or two
+            if any(o.lstrip("-").lower() == name.lstrip("-").lower() for o in options):
+                return True
+            continue
         if name[:2] == "--":
             if len(name) > 3 and any(o.startswith(name) for o in options):
                 return True
-        elif not long_dash and any(c in name[1:] for c in letters):
-            return True
-        elif long_dash and any(o.lower() == name.lower() for o in options):
+        elif any(c in name[1:] for c in letters):
             return True
     return False
 
@@ -483,7 +501,9 @@ def _tool(name: str, args: list[str]) -> bool:
         if _forbidden(behind, own, long_dash):
             return False
         if name == "kubectl" and rest[0] in ("get", "events"):
-            return not _secret_values(behind)
+            return not _secret_values(behind) and not _forbidden(behind, ["-f", "--filename", "-k", "--kustomize"])
+        if name in ("terraform", "tofu") and rest[0] in ("show", "state", "output"):
+            return not _forbidden(behind, ["-json"], True)
         if name == "helm" and rest[0] == "template":
             return not any("://" in word for word in behind)
         return all(_readable(word) for word in behind if word[:1] != "-")
@@ -1009,7 +1029,7 @@ _AWS_FRONT = "--region --profile --output --query --color --cli-read-timeout --c
 _AWS_GETS = frozenset(
     (
         "sts iam ec2 lambda logs cloudwatch route53 cloudformation dynamodb rds ecr eks athena sqs sns kinesis cognito-idp ssm secretsmanager s3api configservice"
-        " ce cloudtrail elbv2 autoscaling acm kms organizations glue stepfunctions events budgets pricing servicequotas resourcegroupstaggingapi xray wafv2 backup batch"
+        " ce cloudtrail elbv2 autoscaling acm kms organizations events budgets pricing servicequotas resourcegroupstaggingapi xray wafv2 backup batch"
     ).split()
 )
 _AWS_OTHER = frozenset(
@@ -1046,7 +1066,7 @@ def _aws(args: list[str]) -> bool:
         return False  # they write a file
     if act.endswith(("policy", "profile", "details", "config", "report", "last-used", "info")):
         return True
-    return not set(act.split("-")) & {"secret", "password", "token", "credentials", "login", "parameter", "parameters", "authorization"}
+    return not set(act.split("-")) & {"secret", "password", "token", "credentials", "login", "parameter", "parameters", "authorization", "vpn"}
 
 
 _GCLOUD_NOUNS = frozenset(
@@ -1102,7 +1122,7 @@ _AZ_NOUNS = frozenset(
         " signalr search service iot hub device-identity maps consumption usage budget reservations reservation billing invoice backup vault item"
         " policy initiative exemption state set-definition synapse spark databricks kusto cluster hdinsight datafactory pipeline backup-instance connectedk8s k8s-extension"
         " static-webapp staticwebapp spring stack afd rule-set origin custom-domain hostname certificates dls fs entity cors queue-service maintenance managed-app"
-        " deployment-scripts ts template-specs artifacts universal linked-service trigger event-subscription eventgrid domain management-group entities"
+        " failover-group ip-config service-endpoint page metadata function authorization-rule deployment-scripts ts template-specs artifacts universal linked-service trigger event-subscription eventgrid domain management-group entities"
     ).split()
 )
 
@@ -1119,11 +1139,15 @@ def _az(args: list[str]) -> bool:
     i = 0
     while i < len(words) and words[i] in _AZ_NOUNS:
         i += 1
+    if words[:2] == ["container", "logs"]:
+        return True
     if not i or i >= len(words):
         return False
     verb = words[i]
-    if verb not in ("list", "show", "exists", "query", "show-tags", "tail", "logs", "get-versions", "get-upgrades", "get-instance-view", "url", "version"):
-        if not verb.startswith("list-") or verb in ("list-keys", "list-connection-strings", "list-secrets", "list-publishing-credentials", "list-publishing-profiles", "list-admin-keys", "list-query-keys"):
+    if verb == "secret" and words[0] == "keyvault":
+        return words[i + 1 : i + 2] in (["list"], ["list-versions"], ["list-deleted"])
+    if verb not in ("list", "show", "exists", "query", "show-tags", "show-usage", "show-manifests", "check-health", "tail", "get-versions", "get-upgrades", "get-instance-view", "url", "version"):
+        if not verb.startswith("list-") or any(mark in verb for mark in ("key", "secret", "credential", "connection", "publish", "token", "cookie")):
             return False
     if verb == "query":
         return words[0] in ("boards", "monitor", "storage") and i > 0
@@ -1195,8 +1219,12 @@ def _launcher(name: str, args: list[str]) -> bool:
         return True
     if not any(a[:1] != "-" for a in args):
         return False
-    if name == "time":
-        return args[0] == "-p" or args[0][:1] != "-"
+    if name == "time" or name == "ionice":
+        for arg in args:
+            if arg[:1] != "-":
+                break
+            if arg not in ("-p", "-v", "-l") if name == "time" else arg[:2] not in ("-c", "-n", "-t"):
+                return False  # GNU time -o writes; ionice -p is about another process
     if ANY in args[0] or NAME in args[0] or args[0][:1] in (STAR, QMARK):
         return False
     return True
@@ -1227,6 +1255,9 @@ def _xargs(args: list[str]) -> bool:
     while i < len(args) and args[i][:1] == "-" and args[i] != "--":
         arg = args[i]
         if any(mark in arg for mark in _SENTINELS) or arg in ("-p", "--interactive", "-o", "--open-tty") or (arg[1:2] != "-" and len(arg) > 2 and arg[1] in "rtx0" and set(arg) & set("po")):
+            return False
+        value = args[i + 1] if arg in ("-a", "--arg-file") and i + 1 < len(args) else arg.partition("=")[2] if arg[:10] == "--arg-file" else ""
+        if value and not _readable(value):
             return False
         i += 2 if arg in valued else 1
     return i + (args[i : i + 1] == ["--"]) < len(args)
@@ -1260,10 +1291,12 @@ def _quiet(name: str, value: str) -> bool:
     """Whether setting this variable leaves alone what programs do."""
     if name in _QUIET:
         return "PAGER" not in name or value in ("", "cat", "less")
-    if "." in name or not name:
+    if not name.isidentifier() or name in _ZSH:
         return False
+    if name == name.lower():
+        return "_config" not in name and "proxy" not in name
     upper = name.upper()
-    return not any(mark in upper for mark in _LOUD) if name != name.lower() else not ("_config" in name or "proxy" in name)
+    return not any(mark in upper for mark in _LOUD)
 
 
 def _builtin(name: str, args: list[str], place: Place) -> bool:
@@ -1275,21 +1308,36 @@ def _builtin(name: str, args: list[str], place: Place) -> bool:
         return not any(secret_name((a + "/x").lower()) for a in args)
     if name == "printf":
         return args[:1] != ["-v"]
+    if name in ("test", "["):
+        return "-v" not in args and "-R" not in args
     if name == "set":
         return bool(args) and all(a[:1] in "-+" or args[k - 1][-1:] == "o" for k, a in enumerate(args))
     if name in ("export", "declare", "local", "readonly", "typeset"):
         pairs = [a.partition("=") for a in args if a[:1] not in "-+"]
-        return bool(pairs) and all(mark and _quiet(key, value) for key, mark, value in pairs) and not any("n" in a for a in args if a[:1] == "-")
+        return bool(pairs) and all(mark and _quiet(key, value) for key, mark, value in pairs) and not any(set(a[1:]) - set("rxga") for a in args if a[:1] in "-+")
     if name in ("unset", "read"):
-        return all(_quiet(a, "") for a in args if a[:1] != "-")
+        flags = [k for k, a in enumerate(args) if a[:1] == "-"]
+        values = {k + 1 for k in flags if args[k][-1:] in ("p", "d", "n", "N", "t", "u", "i")} if name == "read" else set()
+        return all(_quiet(a, "") for k, a in enumerate(args) if a[:1] != "-" and k not in values)
     if name == "shopt":
         return "expand_aliases" not in args
     return True
 
 
-def _tricky(text: str) -> bool:
-    """Forms whose expansion the walk does not follow to the end."""
-    if "$[" in text or "]=" in text or "]+=" in text or "@P" in text or "@E" in text:
+def _tricky(text: str, sets: bool) -> bool:
+    """Forms whose expansion the walk does not follow to the end, and arithmetic that sets variables."""
+    if "$[" in text or (sets and ("]=" in text or "]+=" in text)):
+        return True
+    at = text.find("((")
+    while at >= 0:
+        end = text.find("))", at)
+        inside = text[at + 2 : end if end >= 0 else len(text)]
+        for harmless in ("==", "!=", "<=", ">="):
+            inside = inside.replace(harmless, "")
+        if "=" in inside or "++" in inside or "--" in inside:
+            return True
+        at = text.find("((", at + 2)
+    if "[[" in text and "=" in text and any(op in text for op in _NUMERIC):
         return True
     at = text.find("${")
     while at >= 0:
@@ -1307,24 +1355,51 @@ def _tricky(text: str) -> bool:
     return False
 
 
+_NUMERIC = (" -eq ", " -ne ", " -lt ", " -le ", " -gt ", " -ge ")
+
+
+def _counts(text: str) -> bool:
+    """Whether there is arithmetic in the text: it runs substitutions that stand in a variable's value."""
+    return "((" in text or ("[[" in text and any(op in text for op in _NUMERIC))
+
+
+def _secret_variable(text: str) -> bool:
+    """Whether a variable is read that holds a credential by its name."""
+    at = text.find("$")
+    while at >= 0:
+        i = at + 1
+        while i < len(text) and (text[i] in "{#!" or text[i].isalnum() or text[i] == "_"):
+            i += 1
+        name = text[at + 1 : i].lstrip("{#!").upper()
+        if any(mark in name for mark in ("TOKEN", "SECRET", "PASS", "_KEY", "APIKEY", "CREDENTIAL", "_PAT", "AUTH", "COOKIE", "_DSN", "DATABASE_URL")):
+            return True
+        at = text.find("$", i)
+    return False
+
+
 # Variables that the walk knows exactly.
 _EXACT = frozenset(("HOME", "PWD", "USER", "LOGNAME", "?", "#", "$", "UID", "EUID", "PPID", "RANDOM", "SECONDS", "LINENO"))
+_SETTERS = frozenset("read export declare local typeset readonly unset printf".split())
 
 
 class _Lines:
-    """Whether every variable is read only where its value can be no other than the one that the walk saw, and which
-    commands have words that are not known exactly (``open``: offsets)."""
+    """Which commands have words that are not known exactly (``open``: their offsets).
 
-    __slots__ = ("exact", "loose", "named", "open", "seen")
+    A variable is ``exact`` when the line sets it once, unconditionally, to a text that stands on the line, and inside
+    the loop that it belongs to; set in any other way it is ``loose``.  The walk followed one order of events only."""
 
-    def __init__(self, named: set[str]) -> None:
+    __slots__ = ("counts", "exact", "loose", "named", "open", "seen")
+
+    def __init__(self, named: set[str], counts: bool) -> None:
         self.named = named  # every variable that the line sets somewhere
-        self.exact: set[str] = set()  # set once, unconditionally, to a text that is on the line
-        self.loose: set[str] = set()  # set once, unconditionally, to something else
-        self.open: set[tuple[int, int]] = set()
+        self.counts = counts
+        self.exact: set[str] = set()
+        self.loose: set[str] = set()
         self.seen: set[str] = set()  # loop variables
+        self.open: set[tuple[int, int]] = set()
 
     def node(self, node: Node, loops: frozenset[str], top: bool) -> bool:
+        """False: something in ``node`` is not followed here."""
         from .tree import Branch, Command, Function, Group, Loop, Pipeline, Sequence, Test
 
         if isinstance(node, Command):
@@ -1338,90 +1413,98 @@ class _Lines:
         if isinstance(node, Pipeline):
             return all(self.node(stage, loops, top and len(node.stages) == 1) for stage in node.stages)
         if isinstance(node, Group):
-            return self.redirects(node, loops) and self.node(node.body, loops, top and not node.subshell)
+            return self.redirects(node.redirects, loops) and self.node(node.body, loops, top and not node.subshell)
         if isinstance(node, Loop):
             return self.loop(node, loops)
         if isinstance(node, Branch):
-            return self.redirects(node, loops) and all(self.word(w, loops) is not None for w in node.words) and all(self.node(b, loops, False) for b in node.bodies)
+            words = all(self.word(word, loops) is not None for word in node.words)
+            return words and self.redirects(node.redirects, loops) and all(self.node(body, loops, False) for body in node.bodies)
         if isinstance(node, Test):
-            # arithmetic runs what stands in a subscript of a value: only values on the line are safe there
-            return not self.loose and not any(_literal(w) for w in node.words) and self.redirects(node, loops) and all(self.word(w, loops) is not None for w in node.words)
+            if (self.counts and self.loose) or any(_literal(word) for word in node.words):
+                return False
+            return self.redirects(node.redirects, loops) and all(self.word(word, loops) is not None for word in node.words)
         return not isinstance(node, Function)
 
-    def redirects(self, node: Command | Group | Loop | Node, loops: frozenset[str]) -> bool:
-        return all(self.word(r.word, loops) is not None for r in getattr(node, "redirects", ()))
+    def redirects(self, redirects: list[Redirect], loops: frozenset[str]) -> bool:
+        for redirect in redirects:
+            known = self.word(redirect.word, loops)
+            if known is None or (not known and redirect.op not in ("<", "<<", "<<-", "<<<")):
+                return False
+        return True
 
     def loop(self, node: Loop, loops: frozenset[str]) -> bool:
-        if not self.redirects(node, loops):
+        exact = node.words is not None
+        for word in node.words or []:
+            known = self.word(word, loops)
+            if known is None:
+                return False
+            exact = exact and known
+        if not self.redirects(node.redirects, loops):
             return False
         if node.name:
-            if node.name in self.seen or node.name in self.exact or node.name in self.loose:
-                return False
             self.seen.add(node.name)
-            exact = True
-            for word in node.words or []:
-                known = self.word(word, loops)
-                if known is None:
-                    return False
-                exact = exact and known
-            if not exact or node.words is None:
-                loops = loops | {"\0" + node.name}
+            if node.name in self.exact or not exact:
+                self.loose.add(node.name)
             loops = loops | {node.name}
-        else:
-            for word in node.words or []:
-                if self.word(word, loops) is None:
-                    return False
         if node.condition is not None and not self.node(node.condition, loops, False):
             return False
         return self.node(node.body, loops, False)
 
+    def sets(self, name: str, known: bool) -> None:
+        if known and name not in self.exact and name not in self.loose and name not in self.seen:
+            self.exact.add(name)
+        else:
+            self.exact.discard(name)
+            self.loose.add(name)
+
     def command(self, node: Command, loops: frozenset[str], top: bool) -> bool:
-        if not self.redirects(node, loops):
+        if not self.redirects(node.redirects, loops):
             return False
         for name, word, append in node.assigns:
             known = self.word(word, loops)
-            if known is None or _literal(word):
+            if known is None or (self.counts and _literal(word)):
                 return False
             if not node.words:
-                if not top or append or name in self.exact or name in self.loose or name in self.seen:
-                    return False
-                (self.exact if known else self.loose).add(name)
-        open_ = False
+                self.sets(name, known and top and not append)
+        exact = True
         for word in node.words:
             known = self.word(word, loops)
             if known is None:
                 return False
-            open_ = open_ or not known
-        if open_:
+            exact = exact and known
+        first = node.words[0] if node.words else []
+        if not exact:
             self.open.add((node.start, node.end))
-            if any(part[0] not in ("t", "q") for part in node.words[0]):
+            if any(part[0] not in ("t", "q") for part in first):
                 return False  # the program itself
-        if node.words and node.words[0] and node.words[0][0][0] == "t" and node.words[0][0][1] in ("test", "[", "read", "printf", "unset", "declare", "export", "local", "typeset", "readonly"):
-            return not any(_literal(w) for w in node.words)
+        name = "".join(str(part[1]) for part in first if part[0] in ("t", "q"))
+        if name in _SETTERS or name in ("test", "["):
+            if any(_literal(word) for word in node.words):
+                return False
+            for word in node.words[1:] if name in _SETTERS else ():
+                text = "".join(str(part[1]) for part in word if part[0] in ("t", "q"))
+                self.sets(text.partition("=")[0], False)
+            if name == "read":
+                self.sets("REPLY", False)
         return True
 
     def word(self, word: Word, loops: frozenset[str]) -> bool | None:
-        """True: known exactly.  False: not known, or it could become several words.  None: not to be followed."""
+        """True: known exactly.  False: not known, or it could become several words.  None: not followed here."""
         known = True
         begun = False
         for part in word:
             kind = part[0]
-            if kind in ("t", "q"):
-                begun = begun or bool(part[1])
-                continue
             if kind == "v":
                 told = self.variable(part, loops)
                 if told is None:
                     return None
-                if not told and not (part[4] and begun):
-                    known = False
+                known = known and (told or (bool(part[4]) and begun))
             elif kind in ("c", "p"):
                 if not self.node(part[1], loops, False):
                     return None
-                if kind == "p" or not (part[2] and begun):
-                    known = False
+                known = known and kind == "c" and bool(part[2]) and begun
             elif kind == "a":
-                if self.loose or any(self.word([p], loops) is None for p in part[1]):
+                if self.loose or any(self.word([inner], loops) is None for inner in part[1]):
                     return None
                 known = False
             elif kind == "A":
@@ -1430,6 +1513,8 @@ class _Lines:
                     if told is None:
                         return None
                     known = known and told
+            elif not part[1]:
+                continue
             begun = True
         return known
 
@@ -1444,17 +1529,9 @@ class _Lines:
                 return None
             if self.word(arg, loops) is None:
                 return None
-        if name == "":
+        if name in self.loose or op:
             return False
-        if name in self.named:
-            if name in self.exact:
-                return op in ("", ":")
-            if name in self.loose:
-                return False
-            if name in loops:
-                return not op and "\0" + name not in loops
-            return None  # read where it may not be set, or may be set to something else
-        return name in _EXACT and op == ""
+        return name in loops or name in self.exact or (name in _EXACT and name not in self.named)
 
 
 def _literal(word: Word) -> bool:

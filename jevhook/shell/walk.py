@@ -6,6 +6,8 @@ Work is counted (commands and expanded words), never time, so that a verdict can
 
 from __future__ import annotations
 
+import sys
+
 from .finding import ANY, NAME, NOTHING, QMARK, STAR, Finding, Target, shown
 from .parse import Unreadable, read
 from .paths import Place, absolute, classify
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
     from .tree import Part, Word
 
 MAX_WORK = 40_000  # commands and words; a 64 KiB script of one-word lines stays below it
-MAX_DEPTH = 24  # launchers inside launchers, functions, sourced scripts
+MAX_DEPTH = 24  # launchers inside launchers, functions, sourced scripts; brackets and substitutions: parse.MAX_NESTING
+MAX_PATH = 4096  # what a system accepts
+_FRAMES = 4000  # Python's own limit is too low for 24 launchers with 120 brackets; these frames need no C stack
 MAX_FIELDS = 64  # words out of one brace expansion or loop list
 MAX_SCRIPT = 256 << 10  # bytes of a script that is read because it is run
 
@@ -48,7 +52,7 @@ UNKNOWN_FLOW = Flow(None)
 class Scope:
     """Shell state that visible text can change.  Values hold sentinels; None is a value that is not known."""
 
-    __slots__ = ("aliases", "args", "cwd", "env", "functions", "lists", "root", "taints", "via", "where")
+    __slots__ = ("aliases", "args", "cwd", "either", "env", "functions", "lists", "locals", "root", "taints", "via", "where")
 
     def __init__(self, cwd: str) -> None:
         self.cwd = cwd
@@ -57,6 +61,8 @@ class Scope:
         self.taints: dict[str, frozenset[str]] = {}
         self.functions: dict[str, Node] = {}
         self.aliases: dict[str, str] = {}
+        self.either: dict[str, list[str]] = {}  # values that a branch not taken would leave, the present one first
+        self.locals: set[str] | None = None  # names that end with the function, None outside of one
         self.args: list[str] | None = None  # positional parameters, None when not known
         self.via: tuple[str, ...] = ()
         self.where = ""  # "" here, else the remote host or container the command runs in
@@ -69,6 +75,8 @@ class Scope:
         new.taints = self.taints.copy()
         new.functions = self.functions.copy()
         new.aliases = self.aliases.copy()
+        new.either = self.either.copy()
+        new.locals = self.locals
         new.args = self.args
         new.via = self.via
         new.where = self.where
@@ -137,7 +145,7 @@ class Walk:
     """The state of one analysis: findings, budget, place."""
 
     __slots__ = (
-        "assigned", "body", "builtins", "exhausted", "findings", "notes", "paths", "place", "readers", "scripts", "spent", "text", "world",
+        "assigned", "body", "builtins", "exhausted", "extra", "findings", "notes", "paths", "place", "readers", "scripts", "spent", "text", "world",
     )  # fmt: skip
 
     def __init__(self, place: Place, text: str) -> None:
@@ -150,6 +158,7 @@ class Walk:
         self.notes: list[str] = []
         self.spent = 0
         self.exhausted = False
+        self.extra = 0  # inner texts and functions that were read past the budget
         self.readers = programs
         self.scripts: dict[str, str] = {}  # files written earlier on the same line: path -> text
         # What leaves no finding, for readonly.py: variables set, the shell's own commands (and "<" an input redirection,
@@ -221,27 +230,54 @@ class Walk:
         self.spent += amount
         return self.spent <= MAX_WORK
 
+    def enter(self, size: int, start: int, end: int) -> bool:
+        """Whether an inner text or a function may be read.  What is written out is always read, that is linear; what
+        calls itself up twofold, or is put together again and again, ends here."""
+        self.spent += 1 + (size >> 6)
+        if self.spent <= MAX_WORK + len(self.text) // 2:
+            return True
+        self.extra += 1
+        if self.extra == 501:
+            self.unanalysed("more nested code than one event is given", start, end, ("budget", "nested"))
+        return self.extra <= 500
+
+    def below(self, scope: Scope) -> Scope:
+        """The scope of a subshell.  Past the budget it is shared: a copy costs as much as there are variables."""
+        self.spent += len(scope.env) >> 4
+        return scope.copy() if self.spent <= MAX_WORK else scope
+
     # -- nodes ---------------------------------------------------------------------------------------------
 
     def run(self, node: Node, scope: Scope, stdin: Flow | None, depth: int) -> Flow:
         """Everything ``node`` would do; returns what it would print."""
-        if depth > MAX_DEPTH:
-            self.unanalysed("nested too deeply", node.start, node.end, ("too-deep",))
-            return UNKNOWN_FLOW
         kind = type(node)
         if kind is Command:
             return self.simple(node, scope, stdin, depth)  # type: ignore[arg-type]
         if kind is Sequence:
             out = NO_FLOW
-            for item in node.items:  # type: ignore[attr-defined]
-                flow = self.run(item, scope, stdin, depth)
+            before, failed = "", scope.cwd
+            for item, op in zip(node.items, node.ops, strict=True):  # type: ignore[attr-defined]
+                at = scope.cwd
+                if op == "&":  # in the background: a subshell
+                    flow = self.run(item, self.below(scope), stdin, depth)
+                elif before in ("&&", "||") and type(item) is Command and item.assigns and not item.words:
+                    kept = {name: scope.env[name] for name, _, _ in item.assigns if name in scope.env}
+                    flow = self.run(item, scope, stdin, depth)
+                    _may_be(scope, kept)
+                elif before == "||" and failed != at:  # cd X || …: where it did not get to X
+                    scope.cwd = failed
+                    flow = self.run(item, scope, stdin, depth)
+                    scope.cwd = at if scope.cwd == failed else scope.cwd
+                else:
+                    flow = self.run(item, scope, stdin, depth)
+                before, failed = op, at
                 out = flow if out is NO_FLOW else _joined(out, flow)
             return out
         if kind is Pipeline:
             carried = stdin
             for stage in node.stages:  # type: ignore[attr-defined]
                 # every stage is a subshell; what the last one sets is lost too (bash without lastpipe)
-                carried = self.run(stage, scope.copy(), carried, depth)
+                carried = self.run(stage, self.below(scope), carried, depth)
             return carried or UNKNOWN_FLOW
         if kind is Group:
             return self.group(node, scope, stdin, depth)  # type: ignore[arg-type]
@@ -252,9 +288,17 @@ class Walk:
                 self.expand(word, scope, depth)
             inner = self.redirected(node.redirects, scope, stdin, node, depth)  # type: ignore[attr-defined]
             out = NO_FLOW
+            env = scope.env.copy() if self.spent <= MAX_WORK else None
+            left: dict[str, str] = {}
             for body in node.bodies:  # type: ignore[attr-defined]
-                flow = self.run(body, scope, inner, depth + 1)
+                flow = self.run(body, scope, inner, depth)
+                if env is not None:
+                    self.spent += len(scope.env) >> 4
+                    _may_be(scope, left)
+                    left.update((name, value) for name, value in scope.env.items() if env.get(name) != value)
                 out = flow if out is NO_FLOW else _joined(out, flow)
+            _may_be(scope, env or {})
+            self.outputs(node.redirects, scope, node, out, depth)  # type: ignore[attr-defined]
             return out if out.text is None else Flow(None, out.taints, out.names)
         if kind is Function:
             scope.functions[node.name] = node.body  # type: ignore[attr-defined]
@@ -268,13 +312,14 @@ class Walk:
             for word in node.words:  # type: ignore[attr-defined]
                 self.expand(word, scope, depth)
             self.redirected(node.redirects, scope, stdin, node, depth)  # type: ignore[attr-defined]
+            self.outputs(node.redirects, scope, node, NO_FLOW, depth)  # type: ignore[attr-defined]
             return NO_FLOW
         return UNKNOWN_FLOW
 
     def group(self, node: Group, scope: Scope, stdin: Flow | None, depth: int) -> Flow:
-        inner = scope.copy() if node.subshell else scope
+        inner = self.below(scope) if node.subshell else scope
         stdin = self.redirected(node.redirects, inner, stdin, node, depth)
-        flow = self.run(node.body, inner, stdin, depth + 1)
+        flow = self.run(node.body, inner, stdin, depth)
         self.outputs(node.redirects, inner, node, flow, depth)
         return flow
 
@@ -282,8 +327,8 @@ class Walk:
         stdin = self.redirected(node.redirects, scope, stdin, node, depth)
         if node.kind in ("while", "until"):
             if node.condition is not None:
-                self.run(node.condition, scope, stdin, depth + 1)
-            flow = self.run(node.body, scope, stdin, depth + 1)
+                self.run(node.condition, scope, stdin, depth)
+            flow = self.run(node.body, scope, stdin, depth)
             self.outputs(node.redirects, scope, node, flow, depth)
             return Flow(None, flow.taints, flow.names)
         values: list[str] = []
@@ -311,7 +356,7 @@ class Walk:
                 scope.env[node.name] = value
                 scope.lists.pop(node.name, None)
                 scope.taints[node.name] = taints
-            once = self.run(node.body, scope, stdin, depth + 1)
+            once = self.run(node.body, scope, stdin, depth)
             flow = once if flow is NO_FLOW else _joined(flow, once)
             if not self.spend():
                 break
@@ -400,7 +445,7 @@ class Walk:
             if not self.exhausted:
                 self.exhausted = True
                 self.unanalysed("more work than one event is given", node.start, node.end, ("budget",))
-            if not _worth_a_look(node):
+            if not _worth_a_look(node, scope):
                 return UNKNOWN_FLOW
         assigned: list[tuple[str, str, frozenset[str], list[str] | None]] = []
         for name, word, append in node.assigns:
@@ -412,15 +457,18 @@ class Walk:
                     items += fields
                     marks |= taints
                 if append:
-                    items = scope.lists.get(name, []) + items
+                    items = (scope.lists.get(name, []) + items)[: MAX_FIELDS * 4]
                 assigned.append((name, items[0] if items else "", marks, items))
             else:
                 value, marks = self.joined(word, scope, depth, assignment=True)
                 if append:
                     value = scope.env.get(name, "") + value
+                    if len(value) > MAX_SCRIPT:
+                        value = ANY
                 assigned.append((name, value, marks, None))
             self.assigned.append((name, assigned[-1][1]))
         words: list[str] = []
+        arrays: list[tuple[str, list[str]]] = []
         taints_all: frozenset[str] = _NO_TAINT
         for word in node.words:
             if len(word) == 1 and word[0][0] == "t":  # the ordinary word: nothing to expand
@@ -429,6 +477,8 @@ class Walk:
                     words.append(text)
                     continue
             fields, marks = self.expand(word, scope, depth)
+            if len(word) > 1 and word[-1][0] == "A" and word[0][0] == "t" and word[0][1][-1:] == "=":
+                arrays.append((word[0][1].rstrip("+="), [fields[0].partition("=")[2], *fields[1:]]))  # declare -a x=(…)
             words += fields
             taints_all |= marks
         if not words:
@@ -455,6 +505,8 @@ class Walk:
             inv.env[name] = value
             inv.taints |= marks - {"user"}
         flow = self.invoke(inv)
+        for name, items in arrays:
+            scope.lists[name] = items
         if node.redirects:
             inv.files = self.outputs(node.redirects, scope, node, flow, depth)
             if any(path.startswith(("/dev/tcp/", "/dev/udp/")) for _, path in inv.files):
@@ -463,23 +515,35 @@ class Walk:
                 return Flow("", flow.taints)
         return flow
 
-    def invoke(self, inv: Invocation) -> Flow:
-        """Judge one program: a function of this line, a builtin that changes the scope, or a reader's program."""
+    def invoke(self, inv: Invocation, launched: bool = False) -> Flow:
+        """Judge one program: a function of this line, a builtin that changes the scope, or a reader's program.
+
+        What a launcher starts (``launched``: ``command rm``, ``sudo rm``) is never a function.
+        """
         scope = inv.scope
-        body = scope.functions.get(inv.name) if inv.path == inv.name else None
+        body = scope.functions.get(inv.name) if inv.path == inv.name and not launched else None
         if body is not None and inv.depth < MAX_DEPTH:
+            if not self.enter(body.end - body.start, inv.start, inv.end):
+                return UNKNOWN_FLOW
             inner = scope.copy()
             inner.functions.pop(inv.name, None)  # a recursive call adds nothing that was not seen
             inner.args = inv.args
             inner.env.update(inv.env)
+            inner.locals = set()
             flow = self.run(body, inner, inv.stdin, inv.depth + 1)
             scope.cwd = inner.cwd
             for name, value in inner.env.items():
-                if name not in inv.env:
+                if name not in inv.env and name not in inner.locals:
                     scope.env[name] = value
+            for name, items in inner.lists.items():
+                if name not in inner.locals:
+                    scope.lists[name] = items
+            scope.functions.update(inner.functions)
+            scope.aliases.update(inner.aliases)
+            scope.either = inner.either
             return flow
         builtin = _BUILTINS.get(inv.name)
-        if builtin is not None and "/" not in inv.path:
+        if builtin is not None and ("/" not in inv.path or inv.name in _TWINS):
             self.builtins.append((inv.name, inv.args))
             return builtin(self, inv)
         if "/" in inv.path:
@@ -494,24 +558,37 @@ class Walk:
         if inv.depth >= MAX_DEPTH:
             self.unanalysed("nested too deeply", inv.start, inv.end, ("too-deep",))
             return UNKNOWN_FLOW
-        if not self.spend():
-            return UNKNOWN_FLOW
+        self.spend()
         inner = scope or inv.scope
         if scope is None and via:
             inner = inv.scope.copy() if via not in ("command", "builtin", "exec", "time") else inv.scope
+        shared = inv.scope.via
         if via:
-            inner.via = (*inv.scope.via, via)
+            inner.via = (*shared, via)
         new = Invocation(self, inner, words, inv.start, inv.end, stdin, inv.depth + 1)
         new.taints = inv.taints
         new.env = dict(inv.env)
-        return self.invoke(new)
+        flow = self.invoke(new, inv.name not in ("then", "do", "coproc"))
+        inv.scope.via = shared
+        return flow
 
     def nested(self, inv: Invocation, text: str, via: str, scope: Scope | None, stdin: Flow | None) -> Flow:
         """Shell code inside a command (``bash -c``, ``eval``, a script, a Makefile recipe)."""
         inner = scope or inv.scope.copy()
+        shared = inv.scope.via
         if via:
-            inner.via = (*inv.scope.via, via)
-        return self.nested_text(text, inner, stdin if stdin is not None else inv.stdin, inv.depth + 1, inv.start, inv.end)
+            inner.via = (*shared, via)
+        # X=1 eval …, X=1 bash -c …: set for the inner code, and as before behind it
+        before = {name: inner.env.get(name) for name in inv.env}
+        inner.env.update(inv.env)
+        flow = self.nested_text(text, inner, stdin if stdin is not None else inv.stdin, inv.depth + 1, inv.start, inv.end)
+        for name, value in before.items():
+            if value is not None:
+                inner.env[name] = value
+            else:
+                inner.env.pop(name, None)
+        inv.scope.via = shared
+        return flow
 
     def nested_text(self, text: str, scope: Scope, stdin: Flow | None, depth: int, start: int, end: int) -> Flow:
         if depth > MAX_DEPTH:
@@ -524,6 +601,8 @@ class Walk:
                 )
             return UNKNOWN_FLOW
         self.builtins.append(("code", []))
+        if not self.enter(len(text), start, end):
+            return UNKNOWN_FLOW
         body, problem = _parsed(_code_of(text))
         if problem:
             self.unanalysed(problem, start, end, ("partly",))
@@ -538,6 +617,7 @@ class Walk:
             return "", _NO_TAINT
         out: list[str] = []
         taints: frozenset[str] = _NO_TAINT
+        grown = 0
         for i, part in enumerate(word):
             kind = part[0]
             if kind == "t":
@@ -548,18 +628,24 @@ class Walk:
             elif kind == "q":
                 out.append(part[1])
             else:
-                texts, marks = self.part(part, scope, depth)
+                texts, marks = self.bounded(part, scope, depth)
                 taints |= marks
-                out.append(" ".join(texts))
+                grown += sum(map(len, texts))
+                out.append(" ".join(texts) if grown <= MAX_SCRIPT else ANY)
         return "".join(out), taints
 
     def expand(self, word: Word, scope: Scope, depth: int) -> tuple[list[str], frozenset[str]]:
         """The fields a word becomes, with sentinels, and what they carry."""
         self.spent += 1
+        if scope.either:
+            name = next((p[1] for p in word if p[0] == "v" and p[1] in scope.either), None)
+            if name is not None:
+                return self.alternatives(word, name, scope, depth)
         fields: list[str] = [""]
         taints: frozenset[str] = _NO_TAINT
         braces = False
         began = False
+        grown = 0
         for i, part in enumerate(word):
             kind = part[0]
             if kind == "t":
@@ -583,26 +669,33 @@ class Walk:
                 fields[-1] += part[1]
                 began = True
             else:
-                texts, marks = self.part(part, scope, depth)
+                texts, marks = self.bounded(part, scope, depth)
                 taints |= marks
+                grown += sum(map(len, texts))
+                if grown > MAX_SCRIPT:
+                    texts = [ANY]
                 quoted = kind in ("v", "c") and part[-1]
                 if quoted and not (kind == "v" and (part[1] == "@" or (part[1] in scope.lists and len(texts) > 1))):
                     fields[-1] += " ".join(texts) if len(texts) != 1 else texts[0]
                     began = True
                     continue
-                split: list[str] = []
-                for text in texts:
-                    if not quoted and (" " in text or "\n" in text or "\t" in text):
-                        split += text.split()
-                    else:
-                        split.append(text)
-                if not quoted:
-                    split = [t.replace("*", STAR).replace("?", QMARK) if "*" in t or "?" in t else t for t in split if t]
+                if quoted:
+                    split = list(texts)
+                else:
+                    split, open_end = _fields(texts)
+                    if not split and not open_end:
+                        continue
+                    if split[:1] == [""] and not fields[-1]:
+                        split = split[1:]  # white space in front of the first field makes none
+                    if open_end:
+                        split.append("")
                 if not split:
                     continue
                 fields[-1] += split[0]
                 fields += split[1:]
                 began = True
+        if len(fields) > 1 and not fields[-1] and word and word[-1][0] not in ("q", "t"):
+            fields.pop()  # white space behind the last field makes none either
         if not began and fields == [""]:
             return [], taints
         if braces:
@@ -611,6 +704,23 @@ class Walk:
                 expanded += _brace_expand(field)
             fields = expanded
         return fields[: MAX_FIELDS * 4], taints
+
+    def alternatives(self, word: Word, name: str, scope: Scope, depth: int) -> tuple[list[str], frozenset[str]]:
+        """The fields for every value the variable may have (an untaken branch leaves another one)."""
+        values = scope.either.pop(name)
+        now = scope.env.get(name)
+        if now != values[0]:  # set again since
+            return self.expand(word, scope, depth)
+        fields: list[str] = []
+        taints: frozenset[str] = _NO_TAINT
+        for value in values:
+            scope.env[name] = value
+            some, marks = self.expand(word, scope, depth)
+            fields += [f for f in some if f not in fields]
+            taints |= marks
+        scope.env[name] = now
+        scope.either[name] = values
+        return fields, taints
 
     def tilde(self, text: str, scope: Scope) -> str:
         slash = text.find("/")
@@ -622,6 +732,8 @@ class Walk:
             return scope.env.get("HOME", self.world.home) + rest
         if user == "+":
             return scope.cwd + rest
+        if user == "-":
+            return scope.env.get("OLDPWD", ANY) + rest
         if user == self.world.user:
             return self.world.home + rest
         if user == "root":
@@ -630,12 +742,19 @@ class Walk:
             return "/home/" + user + rest
         return text
 
+    def bounded(self, part: Part, scope: Scope, depth: int) -> tuple[list[str], frozenset[str]]:
+        """``part``, its length counted as work: x=$x$x doubles with every line."""
+        texts, taints = self.part(part, scope, depth)
+        size = sum(map(len, texts))
+        self.spent += size >> 6
+        return ([ANY] if size > 1024 and self.spent > MAX_WORK else texts), taints
+
     def part(self, part: Part, scope: Scope, depth: int) -> tuple[list[str], frozenset[str]]:
         kind = part[0]
         if kind == "v":
             return self.parameter(part, scope, depth)
         if kind == "c":
-            flow = self.run(part[1], scope.copy(), None, depth + 1)
+            flow = self.run(part[1], self.below(scope), None, depth)
             if flow.text is not None:
                 return [flow.text.rstrip("\n")], flow.taints
             if flow.names:
@@ -643,7 +762,7 @@ class Walk:
             return [ANY], flow.taints | {"substitution"}
         if kind == "p":
             # >(…) reads what the command writes, which is not known here
-            flow = self.run(part[1], scope.copy(), UNKNOWN_FLOW if part[2] == ">" else None, depth + 1)
+            flow = self.run(part[1], self.below(scope), UNKNOWN_FLOW if part[2] == ">" else None, depth)
             if part[2] == "<" and flow.text is not None:
                 name = f"/dev/fd/{len(self.scripts) + 10}"
                 self.scripts[name] = flow.text
@@ -675,9 +794,12 @@ class Walk:
         if op == "#":
             return [NAME], _NO_TAINT
         values = self.value(name, scope)
+        if op == "[":  # ${a[$(…)]}: which element is not known
+            self.joined(arg or [], scope, depth)
+            return values if values is not None else [ANY], taints
         if op == "!":
-            inner = scope.env.get(values[0]) if values and values[0] is not None else None
-            return [inner if inner is not None else ANY], taints
+            meant = self.value(values[0], scope) if values else None
+            return meant if meant is not None else [ANY], taints
         known = values is not None and all(ANY not in v for v in values)
         if op in (":-", "-", ":=", "="):
             default, marks = self.joined(arg or [], scope, depth)
@@ -698,14 +820,11 @@ class Walk:
             if values is None:
                 return [NAME + ANY], taints  # the shell stops when it is empty: unknown, but not empty
             return values, taints
+        pattern = self.joined(arg, scope, depth)[0] if arg else ""
         if values is None:
             return [ANY], taints | ({"env"} if _secret_variable(name) else _NO_TAINT)
         if not op:
             return values, taints
-        if arg:
-            pattern, _ = self.joined(arg, scope, depth)
-        else:
-            pattern = ""
         if not known or len(values) != 1:
             return [ANY], taints
         return [_edited(values[0], op, pattern)], taints
@@ -751,7 +870,16 @@ class Walk:
         return None
 
 
-def _worth_a_look(node: Command) -> bool:
+def _may_be(scope: Scope, before: dict[str, str]) -> None:
+    """After something that may not have run: a changed variable may still have the value it had ``before``."""
+    for name, old in before.items():
+        now = scope.env.get(name, "")
+        if now != old:
+            known = scope.either.get(name, [])
+            scope.either[name] = list(dict.fromkeys([now, old, *known]))[:4]
+
+
+def _worth_a_look(node: Command, scope: Scope) -> bool:
     """Past the budget only what could be a catastrophe is still read, so that padding cannot hide one."""
     if node.redirects and any(r.op in (">", ">|", "&>", ">&") for r in node.redirects):
         return True
@@ -761,12 +889,13 @@ def _worth_a_look(node: Command) -> bool:
     if len(first) != 1 or first[0][0] != "t":
         return True
     name = first[0][1]
-    return name[name.rfind("/") + 1 :] in _CATASTROPHIC or name.startswith("mkfs")
+    return name[name.rfind("/") + 1 :] in _CATASTROPHIC or name.startswith("mkfs") or name in scope.functions or name in scope.aliases
 
 
 _CATASTROPHIC = frozenset(
     "rm find dd shred mv git sudo doas env nohup timeout xargs bash sh zsh eval exec source . cd pushd chmod chown curl wget nc ncat socat python python3 perl ruby node php wipefs truncate "
-    "rsync kill pkill terraform tofu kubectl aws gcloud az docker psql mysql redis-cli mongosh dropdb nice command builtin time cp tee crontab busybox ssh unlink del rmdir".split()
+    "rsync kill pkill terraform tofu kubectl aws gcloud az docker psql mysql redis-cli mongosh dropdb nice command builtin time cp tee crontab busybox ssh unlink del rmdir popd export "
+    "declare local readonly typeset unset set shift alias read trap printf ksh dash fish ash zsh5 su parallel watch setsid stdbuf ionice flock chroot unshare script pwsh powershell gh npx".split()
 )
 
 
@@ -779,14 +908,16 @@ def _cd(walk: Walk, inv: Invocation) -> Flow:
     old = scope.cwd
     if not args:
         if inv.name != "pushd":
-            scope.cwd = walk.world.home
+            scope.cwd = scope.env.get("HOME", walk.world.home)
     elif args[0] == "-":
         scope.cwd = scope.env.get("OLDPWD", ANY)
     elif args[0][:1] in ("+", "-") and inv.name == "pushd":
         scope.cwd = ANY
     else:
         where = args[0]
-        if where[:1] == ANY and scope.cwd:
+        if len(scope.cwd) + len(where) > MAX_PATH or ("CDPATH" in scope.env and where[:1] not in "/~."):
+            scope.cwd = ANY
+        elif where[:1] == ANY and scope.cwd:
             # an empty variable means "stay" for cd "" and home for a bare cd; both are worse than the unknown
             scope.cwd = ANY + where[1:]
         elif where[:1] in ("/", "~") or scope.cwd[:1] == "/":
@@ -817,6 +948,8 @@ def _declare(walk: Walk, inv: Invocation) -> Flow:
         if word[:1] in "-+":
             continue
         name, mark, value = word.partition("=")
+        if scope.locals is not None and inv.name in ("local", "declare", "typeset"):
+            scope.locals.add(name)
         if mark and name.replace("_", "a").isalnum():
             scope.env[name] = value
             scope.lists.pop(name, None)
@@ -951,6 +1084,10 @@ _BUILTINS = {
 }  # fmt: skip
 
 
+# Builtins that are programs of the same meaning too: /bin/echo prints what echo prints.
+_TWINS = frozenset(("echo", "printf", "pwd", "true", "false", "test", "[", "sleep"))
+
+
 # -- pieces of expansion ---------------------------------------------------------------------------------------
 
 
@@ -960,15 +1097,38 @@ def _joined(a: Flow, b: Flow) -> Flow:
     return Flow(text, a.taints | b.taints, names)
 
 
+def _fields(texts: list[str]) -> tuple[list[str], bool]:
+    """Unquoted values split at white space: ("a b" -> a, b; " a" -> "", a), and whether a new field begins behind
+    the last one.  Live wildcards are marked."""
+    out: list[str] = []
+    open_end = False
+    for text in texts:
+        pieces = text.split()
+        if open_end or (text[:1] in " \t\n" and text):
+            pieces.insert(0, "")
+        if out and not open_end and text[:1] not in " \t\n" and len(texts) > 1:
+            out += pieces  # the next element of an array is a field of its own
+        elif out and pieces and pieces[0] == "":
+            out += pieces[1:]
+        else:
+            out += pieces
+        open_end = bool(text) and text[-1:] in " \t\n"
+    return [t.replace("*", STAR).replace("?", QMARK) if "*" in t or "?" in t else t for t in out], open_end
+
+
 def _brackets(text: str) -> str:
     """A bracket expression is one unknown character."""
+    out: list[str] = []
+    done = 0
     at = text.find("[")
-    close = text.find("]", at + 2)
-    while at >= 0 and close > at:
-        text = text[:at] + QMARK + text[close + 1 :]
-        at = text.find("[", at + 1)
-        close = text.find("]", at + 2) if at >= 0 else -1
-    return text
+    while at >= 0:
+        close = text.find("]", at + 2)
+        if close < 0:
+            break
+        out += (text[done:at], QMARK)
+        done = close + 1
+        at = text.find("[", done)
+    return "".join(out) + text[done:]
 
 
 def _brace_expand(field: str) -> list[str]:
@@ -979,9 +1139,11 @@ def _brace_expand(field: str) -> list[str]:
         text = todo.pop()
         at = text.find("\5")
         found = False
-        while at >= 0:
+        looked = 0
+        while at >= 0 and looked < 65536:
             level, commas, close = 0, [], -1
             for i in range(at, len(text)):
+                looked += 1
                 c = text[i]
                 if c == "\5":
                     level += 1
@@ -1036,18 +1198,18 @@ def _range(inside: str) -> list[str]:
 def _edited(value: str, op: str, pattern: str) -> str:
     from .paths import glob_match
 
-    if op in ("%", "%%"):
-        spots = range(len(value), -1, -1) if op == "%" else range(len(value) + 1)
-        for at in spots:
-            if glob_match(pattern, value[at:]):
-                return value[:at]
-        return value
-    if op in ("#", "##"):
+    if op in ("%", "%%", "#", "##"):
+        ends = op[0] == "%"
+        live = [i for i, c in enumerate(pattern) if c in "*?[" or c in (STAR, QMARK, ANY, NAME)]
+        if not live:
+            return (value.removesuffix if ends else value.removeprefix)(pattern)
+        if len(value) > 1024 or len(pattern) > 64:
+            return ANY
+        if ends:
+            spots = range(len(value), -1, -1) if op == "%" else range(len(value) + 1)
+            return next((value[:at] for at in spots if glob_match(pattern, value[at:])), value)
         spots = range(len(value) + 1) if op == "#" else range(len(value), -1, -1)
-        for at in spots:
-            if glob_match(pattern, value[:at]):
-                return value[at:]
-        return value
+        return next((value[at:] for at in spots if glob_match(pattern, value[:at])), value)
     if op in ("/", "//", "/#", "/%"):
         old, _, new = pattern.partition("/")
         if any(c in old for c in "*?["):
@@ -1181,6 +1343,8 @@ def _parsed(text: str) -> tuple[Sequence, str]:
 
 def analyse(text: str, place: Place, cwd: str) -> Walk:
     """Everything the command line ``text`` would do when started in ``cwd``; findings are in ``.findings``."""
+    if sys.getrecursionlimit() < _FRAMES:
+        sys.setrecursionlimit(_FRAMES)
     walk = Walk(place, text)
     scope = Scope(cwd)
     body, problem = _parsed(text)

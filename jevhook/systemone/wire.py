@@ -342,7 +342,7 @@ def decode(body: bytes) -> Any:
             raise ValueError("nested too deeply") from None
     try:
         value, stop = scan(text, 0)
-    except StopIteration:
+    except (StopIteration, SystemError):  # SystemError: the scanner's error class is in json.decoder, not loaded here
         raise ValueError("not JSON") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -402,6 +402,14 @@ _KINDS: dict[str, Kind] = {
     "max_tokens_exceeded": "oversized",
     "context_length_exceeded": "oversized",
     "request_too_large": "oversized",
+    "unauthenticated": "auth",
+    "invalid_token": "auth",
+    "request_limit_exceeded": "rate_limited",
+    "resource_exhausted": "rate_limited",
+    "temporarily_unavailable": "server",
+    "request_entity_too_large": "oversized",
+    "invalid_parameter_value": "bad_request",
+    "resource_does_not_exist": "bad_request",
     "api_usage_error": "bad_request",
     "invalid_request_error": "bad_request",
     "not_found": "bad_request",
@@ -467,8 +475,8 @@ def says_error(parsed: Any) -> bool:
     return bool(types or texts)
 
 
-def error_from(status: int, body: bytes, service: str, key_var: str) -> JudgeError:
-    """The error that an HTTP answer stands for.
+def error_from(status: int, body: bytes, service: str, key_var: str, sent: bool = True) -> JudgeError:
+    """The error that an HTTP answer stands for.  ``sent``: whether the request carried a key.
 
     The type that the service names wins over the status: a 403 is a missing key at one service, a missing credit
     card at the next.  The service's own words are only looked at, never passed on: some echo the input, some the key.
@@ -488,14 +496,17 @@ def error_from(status: int, body: bytes, service: str, key_var: str) -> JudgeErr
         kind = "payment"
     if kind is None:
         kind = _STATUS.get(status, "bad_request" if status >= 400 else "invalid_response")
-    return JudgeError(kind, _sentence(kind, status, service, key_var, texts), status)
+    return JudgeError(kind, _sentence(kind, status, service, key_var, sent, texts), status)
 
 
-def _sentence(kind: Kind, status: int, service: str, key_var: str, texts: str) -> str:
+def _sentence(kind: Kind, status: int, service: str, key_var: str, sent: bool, texts: str) -> str:
     key = key_var or "a key"
     said = f"{service} answered {status}: "
     if kind == "auth":
-        return said + (f"the key in {key_var} was not accepted" if key_var else "it wants a key and none is configured")
+        if key_var and sent:
+            return said + f"the key in {key_var} was not accepted"
+        where = f"; set {key_var}" if key_var else " (api_key_env in [judge] names its variable)"
+        return f"{said}it wants a key and none is configured{where}"
     if kind == "payment":
         return said + f"the account behind {key} has no credit, quota or verified payment left"
     if kind == "rate_limited":

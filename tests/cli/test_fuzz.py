@@ -27,7 +27,7 @@ def run(*arguments: str) -> Result:
 
 @pytest.mark.xfail(
     strict=True,
-    reason="get through: subshells, 30 deep; source /dev/stdin; script -qc; ${IFS} for a blank",
+    reason="get through: source /dev/stdin; script -qc; ${IFS} for a blank",
 )
 @pytest.mark.parametrize(
     "command",

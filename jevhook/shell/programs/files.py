@@ -279,7 +279,7 @@ def find(inv: Invocation) -> Flow:
     narrow = any(t in ("-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "-wholename") for t in tests)
     names = [tests[k + 1] for k, t in enumerate(tests) if t in ("-name", "-iname") and k + 1 < len(tests)]
     negated = any(t in ("!", "-not") for t in tests)
-    aged = any(t in ("-mtime", "-mmin", "-atime", "-ctime", "-amin", "-cmin", "-newer", "-empty", "-size", "-maxdepth") for t in tests)
+    aged = any(t in ("-mtime", "-mmin", "-atime", "-ctime", "-amin", "-cmin", "-newer", "-empty", "-size") for t in tests)
     plain_files = any(t == "-type" and k + 1 < len(tests) and tests[k + 1] in ("f", "l") for k, t in enumerate(tests))
     patterns: list[str] = []
     for root in roots:
@@ -313,8 +313,9 @@ def find(inv: Invocation) -> Flow:
                 scope.via = (*inv.scope.via, "find -exec")
                 before = len(inv.walk.findings)
                 inv.command(filled, "", scope=scope)
-                for finding in inv.walk.findings[before:]:
-                    finding.facts = finding.facts | (set(facts) - {"recursive"})
+                if any("{}" in w for w in words):
+                    for finding in inv.walk.findings[before:]:
+                        finding.facts = finding.facts | (set(facts) - {"recursive"})
         elif test in ("-fprint", "-fprintf", "-fls", "-fprint0") and k + 1 < len(tests):
             inv.add("overwrite", inv.target(tests[k + 1]))
     return Flow(None, frozenset(), patterns)

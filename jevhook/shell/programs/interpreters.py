@@ -99,6 +99,8 @@ def _stdin_code(inv: Invocation, scope: object, rest: list[str]) -> Flow:
 
 def _script(inv: Invocation, path: str, args: list[str], via: str) -> Flow:
     """A script by path: written on this line, or read from disk within bounds."""
+    if path in ("/dev/fd/0", "/proc/self/fd/0"):
+        path = "/dev/stdin"
     if path.startswith("/dev/fd/") or path in ("/dev/stdin", "-"):
         text = inv.walk.scripts.get(path)
         if text is not None:
@@ -167,7 +169,7 @@ def source(inv: Invocation) -> Flow:
     inv.name = "bash"
     try:
         target = inv.target(inv.args[0])
-        if inv.args[0].startswith("/dev/fd/") or target.path in inv.walk.scripts or (target.path + "\0taint") in inv.walk.scripts or target.path.endswith((".sh", ".bash", ".zsh")):
+        if inv.args[0].startswith(("/dev/fd/", "/dev/stdin", "/proc/self/fd/0")) or target.path in inv.walk.scripts or (target.path + "\0taint") in inv.walk.scripts or target.path.endswith((".sh", ".bash", ".zsh")):
             return _script(inv, inv.args[0], inv.args[1:], "source")
     finally:
         inv.name = saved
@@ -339,7 +341,7 @@ def code_effects(inv: Invocation, language: str | None, code: str, args: list[st
         elif kind == "delete":
             inv.add("delete", inv.target(value), facts=("recursive", "force", "code") if act.recursive else ("force", "code"), sure=sure)
         elif kind == "write":
-            inv.add("overwrite", inv.target(value), facts=("code",), sure=sure)
+            inv.add("write" if act.detail[:1] == "a" else "overwrite", inv.target(value), facts=("code",), sure=sure)
         elif kind == "move":
             inv.add("move", inv.target(value), facts=("code",), sure=sure)
         elif kind == "read":

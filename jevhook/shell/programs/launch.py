@@ -534,6 +534,9 @@ def multiplexer(inv: Invocation) -> Flow:
 
 def script(inv: Invocation) -> Flow:
     code = value_of(inv.args, "-c", "--command")
+    if code is None:  # bundled: script -qc CODE
+        at = next((i for i, a in enumerate(inv.args) if a[:1] == "-" and a[1:2] != "-" and a[-1:] == "c" and a[1:].isalpha()), -1)
+        code = inv.args[at + 1] if 0 <= at < len(inv.args) - 1 else None
     if code is not None:
         return inv.code(code, "script")
     rest = operands(inv.args, "-I", "-O", "-B", "-T", "-m", "-E")
