@@ -15,6 +15,7 @@ The form of a policy file (every key may be left out; an unknown key or a wrong 
     policy = "strict"                  # config.toml and the managed file only: the policy to build on
     allow = "silent"                   # silent | grant
     watchdog = 10.0                    # seconds for the whole hook, 1 to 60
+    allow_env_off = false              # whether JEVHOOK=off in a host's environment switches the hook off
 
     [modes]                            # off | shadow | active for each point; "default" covers every point that
     default = "active"                 # this file doesn't name, whatever a weaker layer says about it
@@ -39,10 +40,26 @@ The form of a policy file (every key may be left out; an unknown key or a wrong 
     base_url = "https://…"             # https, or http on loopback
     model = "jev-latest"
     api_key_env = "TYPESAFE_API_KEY"   # the variable's name; a key itself is never written here
+    account = "…"                      # Cloudflare's account id, Databricks' workspace host
+    max_questions = 20                 # how many questions one request may carry (a relay's own limit)
+    environment_proxy = false          # HTTPS_PROXY, SSL_CERT_FILE and REQUESTS_CA_BUNDLE count in the hook too
     mock = "/path/to/script.json"      # for provider = "mock": an absolute path, or ~/
     consent = true                     # judged content may leave this machine
+    egress = "redacted"                # redacted | shape | none: what may leave this machine
     when = "ask"                       # never | ask | always
     deadline = 4.0                     # seconds for the one call, 0.1 to 30
+    tiers = ["ollama", "team"]         # instead of provider: several judges, each asked what is still open
+
+    [judge.tier.team]                  # a tier that is more than a provider's name: provider, base_url, model,
+    provider = "native"                # api_key_env, account, mock and max_questions as above
+    base_url = "https://…"
+    trust = ["classify", "relate"]     # of classify, relate, rate, meta; default: all
+    no = 0.2                           # a yes/no answer between the two is uncertain: the next tier is asked
+    yes = 0.8
+    min_choice = 0.6                   # a choice whose probability is below is uncertain
+
+    [routes]                           # the tiers of one point, whatever the rest says
+    "tool.risk" = ["team"]
 
     [ledger]
     path = "~/ledger.ndjson"           # absolute or ~/; default: the state directory
@@ -68,9 +85,9 @@ The form of a policy file (every key may be left out; an unknown key or a wrong 
 Who may set what:
 
 - *managed and user*: user settings count where they are as strict or stricter (off < shadow < active,
-  note < ask < deny, note < context < deny, open < ask < deny, silent over grant).  For thresholds, the judge's
-  destination, the ledger and times the managed value stands.  A pack that the managed file names can't be dropped,
-  its rules not switched off or excepted by the user.
+  note < ask < deny, note < context < deny, open < ask < deny, redacted < shape < none, silent over grant).  For
+  thresholds, the judge's destination, the ledger and times the managed value stands.  A pack that the managed file
+  names can't be dropped, its rules not switched off or excepted by the user.
 - *environment*: ``JEVHOOK_MODE`` (a mode for every point) and ``JEVHOOK_POLICY`` (as ``--policy``).  In the hook they
   count only when they tighten: a repository can set a host's environment.  In commands that a person runs they decide.
 - *where the user's file is*: in the hook, a configuration directory inside a git work tree or the judged project is
@@ -99,7 +116,7 @@ if TYPE_CHECKING:
 
 MANAGED = "/etc/jevhook/policy.toml"
 PROJECT_FILE = ".jevhook.toml"
-FORMAT = 1  # of the cache; raise it when the head's or the rules' shape changes
+FORMAT = 2  # of the cache; raise it when the head's or the rules' shape changes
 POINTS = ("tool.risk", "tool.admission", "tool.injection")
 
 # Each from loosest to strictest.
@@ -108,6 +125,7 @@ SEVERITIES = ("note", "ask", "deny")
 FALLBACKS = ("note", "context", "deny")
 FAILURES = ("open", "ask", "deny")
 ALLOWS = ("grant", "silent")
+EGRESS = ("redacted", "shape", "none")
 
 _HEAD_LIMIT = 512 * 1024
 _RULES_LIMIT = 32 * 1024 * 1024
@@ -124,6 +142,7 @@ FIELDS = (
     "allow",
     "judge",
     "watchdog",
+    "allow_env_off",
     "ledger",
     "layers",
     "problems",
@@ -145,13 +164,21 @@ def builtin() -> dict[str, Any]:
             "base_url": "",
             "model": "",
             "api_key_env": "",
+            "account": "",
             "mock": "",
+            "tiers": [],
+            "tier": {},
+            "routes": {},
+            "max_questions": 0,
+            "environment_proxy": None,
             "consent": None,
+            "egress": "redacted",
             "when": "ask",
             "deadline": 4.0,
             "settings_origin": "shipped",
         },
         "watchdog": 10.0,
+        "allow_env_off": False,
         "ledger": {"path": "", "record_state": False, "max_bytes": 8 * 1024 * 1024, "generations": 5},
         "layers": [],
         "problems": [],
@@ -167,10 +194,13 @@ class Policy:
     ``ask_fallback`` high, medium, low -> deny, context, note: what an ask becomes where nobody can be asked
     ``on_failure``   point -> open, ask, deny; "default" for the rest
     ``allow``        silent or grant
-    ``judge``        provider ("auto" when nobody named one), base_url, model, api_key_env ("" when unset), consent
-                     (None when nobody said), mock (a path), when (never, ask, always), deadline in seconds,
-                     settings_origin (shipped, user, managed: whose word the destination is, or else the consent)
+    ``judge``        provider ("auto" when nobody named one), base_url, model, api_key_env, account ("" when unset),
+                     max_questions (0 when unset), consent and environment_proxy (None when nobody said), mock (a
+                     path), egress (redacted, shape, none), when (never, ask, always), deadline in seconds, tiers
+                     (names), tier (name -> its table), routes (point -> names), settings_origin (shipped, user,
+                     managed: whose word the destination is, or else the consent)
     ``watchdog``     seconds for the whole hook
+    ``allow_env_off`` whether JEVHOOK=off in the host's environment counts in the hook
     ``ledger``       path (absolute, "" for the default place), record_state, max_bytes, generations
     ``layers``       [name, path] of what counted, strongest first
     ``problems``     what was wrong with the configuration, one line each
@@ -181,6 +211,7 @@ class Policy:
         "_recipe",
         "_rules",
         "allow",
+        "allow_env_off",
         "ask_fallback",
         "judge",
         "layers",
@@ -205,6 +236,7 @@ class Policy:
         self.allow: str = given["allow"]
         self.judge: dict[str, Any] = given["judge"]
         self.watchdog: float = given["watchdog"]
+        self.allow_env_off: bool = given["allow_env_off"]
         self.ledger: dict[str, Any] = given["ledger"]
         self.layers: list[list[str]] = given["layers"]
         self.problems: list[str] = given["problems"]

@@ -27,7 +27,11 @@ _PROJECT_PROBLEMS = 20
 _PROJECT_DOTS = 64  # in one line: tomllib is quadratic in a key's parts, 60 KB of "x.x.x" took it 12 s
 _KEPT_FILES = 64  # in the cache directory, before the oldest go
 
-_DESTINATION = ("provider", "base_url", "model", "api_key_env", "mock")
+_DESTINATION = ("provider", "base_url", "model", "api_key_env", "account", "mock", "tiers", "tier", "routes")
+_MANNER = ("consent", "environment_proxy", "max_questions")
+_TIER = ("provider", "base_url", "model", "api_key_env", "account", "mock", "max_questions", "trust", "no", "yes")
+_NAME = r"[a-z0-9][a-z0-9_.-]{0,39}"
+_MOST_TIERS = 8
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _PROJECT_REASONS = {
     "ask": "the project's own policy asks for a look at this",
@@ -159,30 +163,96 @@ def _judge(reader: _Reader, value: object) -> Partial:
     made: Partial = {}
     for name, told in reader.table("judge", value).items():
         key = f"judge.{_key(name)}"
-        if name == "provider":
-            made[name] = reader.text(
-                key, told, r"[a-z0-9][a-z0-9_.-]{0,39}", "auto, none, embedded, mock, or a provider's name"
-            )
-        elif name == "base_url":
-            made[name] = _base_url(reader, key, told)
-        elif name == "model":
-            made[name] = reader.text(key, told, r"(?!.*://)[^\s\x00-\x1f\x7f]{1,200}", "a model's name without spaces")
-        elif name == "api_key_env":
-            # Not echoed: the usual mistake is to put the key itself here.
-            if isinstance(told, str) and re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", told):
-                made[name] = told
-            else:
-                reader.hidden(key, "the name of an environment variable in capitals (never the key itself)")
-        elif name == "mock":
-            made[name] = reader.text(key, told, r"(/|~/|[A-Za-z]:[\\/])[^\x00]+", "a path from / or ~/")
-        elif name == "consent":
+        if name in ("consent", "environment_proxy"):
             made[name] = reader.flag(key, told)
+        elif name == "egress":
+            made[name] = reader.one_of(key, told, lane.EGRESS)
         elif name == "when":
             made[name] = reader.one_of(key, told, ("never", "ask", "always"))
         elif name == "deadline":
             made[name] = reader.number(key, told, 0.1, 30, " (seconds)")
+        elif name == "tiers":
+            made[name] = _tier_names(reader, key, told)
+        elif name == "tier":
+            made[name] = {}
+            for tier, table in reader.table(key, told).items():
+                if reader.text(f"{key}.{_key(tier)}", tier, _NAME, "a tier's name: small letters, digits, . _ -"):
+                    made[name][tier] = _tier(reader, f"{key}.{tier}", table)
+        elif not _place(reader, made, key, name, told):
+            known = [each for each in _DESTINATION if each != "routes"]
+            reader.unknown(key, (*known, *_MANNER, "egress", "when", "deadline"))
+    if made.get("tiers") and made.get("provider") is not None:
+        reader.errors.append(f"{reader.path}: judge: found both provider and tiers, allowed: one of the two")
+    return made
+
+
+def _place(reader: _Reader, made: Partial, key: str, name: str, told: object) -> bool:
+    """Read what says where one judge is and what it is asked; whether ``name`` is such a key."""
+    if name == "provider":
+        made[name] = reader.text(key, told, _NAME, "auto, none, embedded, mock, or a provider's name")
+    elif name == "base_url":
+        made[name] = _base_url(reader, key, told)
+    elif name == "model":
+        made[name] = reader.text(key, told, r"(?!.*://)[^\s\x00-\x1f\x7f]{1,200}", "a model's name without spaces")
+    elif name == "api_key_env":
+        # Not echoed: the usual mistake is to put the key itself here.
+        if isinstance(told, str) and re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", told):
+            made[name] = told
         else:
-            reader.unknown(key, (*_DESTINATION, "consent", "when", "deadline"))
+            reader.hidden(key, "the name of an environment variable in capitals (never the key itself)")
+    elif name == "account":
+        made[name] = reader.text(
+            key, told, r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9.-]{0,252}", "an account's id, or a workspace's host name"
+        )
+    elif name == "mock":
+        made[name] = reader.text(key, told, r"(/|~/|[A-Za-z]:[\\/])[^\x00]+", "a path from / or ~/")
+    elif name == "max_questions":
+        made[name] = reader.whole(key, told, 1, 400)
+    else:
+        return False
+    return True
+
+
+def _tier(reader: _Reader, key: str, value: object) -> Partial:
+    made: Partial = {}
+    for name, told in reader.table(key, value).items():
+        inner = f"{key}.{_key(name)}"
+        if name in ("no", "yes", "min_choice"):
+            made[name] = reader.number(inner, told, 0, 1)
+        elif name == "trust":
+            allowed = ("classify", "relate", "rate", "meta")
+            if isinstance(told, list) and all(isinstance(entry, str) and entry in allowed for entry in told):
+                made[name] = told
+            else:
+                reader.wrong(inner, told, f"an array of {', '.join(allowed)}")
+        elif not _place(reader, made, inner, name, told):
+            reader.unknown(inner, (*_TIER, "min_choice"))
+    no, yes = made.get("no", 0.2), made.get("yes", 0.8)
+    if no is not None and yes is not None and no > yes:
+        reader.errors.append(f"{reader.path}: {key}: found no = {no:g} above yes = {yes:g}, allowed: no below yes")
+    return made
+
+
+def _tier_names(reader: _Reader, key: str, value: object) -> Any:
+    good = (
+        isinstance(value, list)
+        and 0 < len(value) <= _MOST_TIERS
+        and all(isinstance(entry, str) and re.fullmatch(_NAME, entry) for entry in value)
+        and len(set(value)) == len(value)
+    )
+    if good:
+        return value
+    reader.wrong(key, value, f"1 to {_MOST_TIERS} different names of providers or of tables [judge.tier.NAME]")
+    return None
+
+
+def _routes(reader: _Reader, value: object) -> Partial:
+    made: Partial = {}
+    for point, told in reader.flat("routes", value).items():
+        if point in lane.POINTS:
+            made[point] = _tier_names(reader, f"routes.{point}", told)
+        else:
+            reader.unknown(f"routes.{_key(point)}", lane.POINTS)
     return made
 
 
@@ -316,12 +386,14 @@ def validate(document: dict[str, Any], path: str, *, home: str = "", may_choose:
         "policy": lambda r, v: r.text("policy", v, r"[^\x00]{1,4000}", "a shipped policy's name, or a file"),
         "allow": lambda r, v: r.one_of("allow", v, ("silent", "grant")),
         "watchdog": lambda r, v: r.number("watchdog", v, 1, 60, " (seconds)"),
+        "allow_env_off": lambda r, v: r.flag("allow_env_off", v),
         "modes": _modes,
         "rule_modes": _rule_modes,
         "thresholds": _thresholds,
         "ask_fallback": _ask_fallback,
         "on_failure": lambda r, v: _by_point(r, "on_failure", v, lane.FAILURES),
         "judge": _judge,
+        "routes": _routes,
         "ledger": _ledger,
         "rules": lambda r, v: _packs(r, v, here, home),
         "rule": _rules,
@@ -336,6 +408,8 @@ def validate(document: dict[str, Any], path: str, *, home: str = "", may_choose:
             reader.unknown(_key(key), readers)
     if reader.errors:
         raise config.ConfigError(reader.errors)
+    if "routes" in made:  # kept with the tiers that they name
+        made["judge"] = {**made.get("judge", {}), "routes": made.pop("routes")}
     for name, value in made.pop("rules", {}).items():
         made[name] = value
     if "policy" in made:
@@ -584,7 +658,7 @@ def over(strong: Partial, weak: Partial) -> Partial:
             made[table] = {**weak[table], **strong[table]}
     if "judge" in strong and "judge" in weak:
         below = dict(weak["judge"])
-        if "provider" in strong["judge"] or "base_url" in strong["judge"]:
+        if any(key in strong["judge"] for key in ("provider", "base_url", "tiers")):
             # A key or a model meant for another address never travels to a new one.
             below.update({key: lane.builtin()["judge"][key] for key in _DESTINATION if key in below})
         made["judge"] = {**below, **strong["judge"]}
@@ -651,7 +725,7 @@ def _lock(managed: Partial, user: Partial, lower: Partial, protected: set[str], 
         merged["allow"] = "silent" if "silent" in (managed["allow"], user.get("allow")) else "grant"
         if user.get("allow") == "grant" and merged["allow"] == "silent":
             problems.append(_looser("allow", "grant", "silent"))
-    for name in ("name", "watchdog"):
+    for name in ("name", "watchdog", "allow_env_off"):
         if name in managed:
             merged[name] = managed[name]
     for name in ("thresholds", "ledger"):
@@ -671,21 +745,27 @@ def _locked_judge(managed: Partial, user: Partial, merged: Partial, problems: li
             if user.get(key) not in (None, managed.get(key)):
                 problems.append(f"judge.{key}: the user's value is ignored, the managed judge stands")
             made[key] = managed.get(key, lane.builtin()["judge"][key])
-    for key in ("when", "deadline"):
+    for key in ("when", "deadline", "max_questions"):
         if key in managed:
             if user.get(key, managed[key]) != managed[key]:
                 problems.append(f"judge.{key}: the user's value is ignored, a managed one stands")
             made[key] = managed[key]
-    if "consent" in managed:
-        made["consent"] = managed["consent"] and user.get("consent", True)
-        if user.get("consent") and not managed["consent"]:
-            problems.append(_looser("judge.consent", "true", "false"))
+    if "egress" in managed:
+        wish = user["egress"] if "egress" in user else managed["egress"]
+        made["egress"] = max(managed["egress"], wish, key=lane.EGRESS.index)
+        if made["egress"] != wish:
+            problems.append(_looser("judge.egress", wish, managed["egress"]))
+    for key in ("consent", "environment_proxy"):
+        if key in managed:
+            made[key] = managed[key] and user.get(key, True)
+            if user.get(key) and not managed[key]:
+                problems.append(_looser(f"judge.{key}", "true", "false"))
     return made
 
 
 def _origin(managed: Partial, user: Partial) -> str:
     """Whose word the judge's destination is; when nobody named one, whose word the consent is."""
-    for keys in (_DESTINATION, ("consent",)):
+    for keys in (_DESTINATION, _MANNER):
         for layer, partial in (("managed", managed), ("user", user)):
             if any(key in partial.get("judge", {}) for key in keys):
                 return layer

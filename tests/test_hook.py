@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from lane import PROGRAM, RULES, Lane
 
-from jevhook import hook, ledger
+from jevhook import hook, hosts, ledger
 from jevhook.hook import Options
 
 
@@ -327,12 +327,13 @@ def test_without_a_last_valid_one_the_shipped_policy_counts(lane: Lane, text: st
 def test_a_failing_analysis_is_a_finding_and_catastrophes_still_stop(
     lane: Lane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from jevhook.shell import calls
+    from jevhook.shell import calls, readonly
 
     def broken(*_: Any) -> Any:
         raise IndexError("tree")
 
     monkeypatch.setattr(calls, "read_call", broken)
+    monkeypatch.setattr(readonly, "plainly", broken)
     for command, decision in (
         ("rm -rf ~", "deny"),
         ("echo 'a b' && sudo rm -rf ~/ ; true", "deny"),
@@ -559,6 +560,50 @@ def test_a_command_of_any_type_is_answered(lane: Lane, value: Any, decision: str
         assert (code, made.record["decision"], made.troubles) == (0, decision, [])
 
 
+ODD: list[Any] = [None, True, 0, -1.5, "", "x", "\0", "\ud800", [], [None], {}, {"": {}}, [[[]]], 1 << 70]
+
+
+@pytest.mark.parametrize("shape", ["claude before", "claude after", "claude failure", "codex before", "codex after"])
+def test_any_type_in_any_field_is_one_line_and_no_crash(lane: Lane, shape: str, capfd: Any) -> None:
+    host, kind = shape.split()
+    event = getattr(lane, host)("rm -rf ~", transcript_path="/t.jsonl", agent_id="a", agent_type="b", prompt_id="p")
+    if kind != "before":
+        event = lane.ran(event)
+    if kind == "failure":
+        event.update(hook_event_name="PostToolUseFailure", error="Exit code 1", is_interrupt=False)
+    needed = {"hook_event_name", "tool_name", "tool_input", "turn_id"}
+    count = 0
+    for field in list(event):
+        for odd in [*ODD, "missing"]:
+            changed = {**event, field: odd, "session_id": odd if field == "session_id" else f"{field} {count}"}
+            if odd == "missing":
+                del changed[field]
+            made, code = in_process(lane, json.dumps(changed).encode())
+            out, err = capfd.readouterr()
+            count += 1
+            assert (code, made.record.get("reason")) in ((0, None), (0, "error:event")), (field, odd)
+            assert len(err.splitlines()) == (1 if made.troubles else 0), (field, odd, err)
+            assert not out or json.loads(out)["hookSpecificOutput"]["permissionDecision"] == "deny"
+            if kind == "before" and field not in needed:
+                assert made.record["decision"] == "deny", (field, odd)
+    assert len(lane.ledger()) == count
+
+
+EVENTS = Path(__file__).parent / "hosts" / "events"
+
+
+@pytest.mark.parametrize("path", sorted(EVENTS.rglob("*.json")), ids=lambda path: "-".join(path.parts[-3:]))
+def test_every_recorded_event_is_answered_by_its_own_host_or_not_at_all(lane: Lane, path: Path, capfd: Any) -> None:
+    made, code = in_process(lane, path.read_bytes())
+    out, err = capfd.readouterr()
+    assert (code, len(lane.ledger())) == (0, 1)
+    host = path.relative_to(EVENTS).parts[0]
+    if host in hosts.MODULES:
+        assert (made.record["host"], err) == (host, "")
+    else:
+        assert (made.record["reason"], out, len(err.splitlines())) == ("error:event", "", 1)
+
+
 @pytest.mark.parametrize(
     ("name", "command", "decision"),
     [
@@ -621,7 +666,8 @@ def patched(seconds: float) -> list[str]:
 
 def start(lane: Lane, program: list[str], **over: Any) -> subprocess.Popen[bytes]:
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **over}
-    return subprocess.Popen(program, env=lane.env, cwd=lane.project, **pipes)
+    pipes.setdefault("env", lane.env)
+    return subprocess.Popen(program, cwd=lane.project, **pipes)
 
 
 @pytest.mark.parametrize("sent", [b"", GOOD[:40], GOOD])
@@ -637,6 +683,16 @@ def test_a_stdin_that_never_ends_ends_with_the_watchdog(lane: Lane, sent: bytes)
     assert len(process.stderr.read().splitlines()) == 1
     assert [entry["reason"] for entry in lane.ledger()] == ["timeout"]
     process.stdin.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs setitimer")
+def test_when_no_thread_of_ours_gets_to_run_the_kernel_ends_the_process(lane: Lane) -> None:
+    stuck = "import re; h.run = lambda data, lane: re.match('(a|aa)+b', 'a' * 60)"  # one call into C, holds the lock
+    code = f"import jevhook.hook as h; h.WATCHDOG = 0.3; h.GRACE = 0.3; {stuck}; h.main([])"
+    started = time.monotonic()
+    ran = lane.hook(GOOD, program=[sys.executable, "-c"], words=[code])
+    assert (ran.code, ran.stdout) == (-14, b"")
+    assert time.monotonic() - started < 5
 
 
 def test_a_stdin_that_comes_in_pieces_and_would_block_is_read_to_its_end(lane: Lane) -> None:
@@ -782,6 +838,22 @@ def test_a_working_directory_that_is_gone_still_gets_the_right_answer(lane: Lane
     assert len(lane.ledger()) == 1
 
 
+def test_no_program_that_a_project_could_put_in_the_way_is_started(lane: Lane, tmp_path: Path) -> None:
+    trap, mark = tmp_path / "bin", tmp_path / "started"
+    trap.mkdir()
+    for name in ("git", "python", "python3", "sh", "bash", "node", "env", "rm", "uname", "id", "getent", "jevhook"):
+        (trap / name).write_text(f"#!/bin/sh\necho {name} >> {mark}\necho banner\necho banner >&2\n")
+        (trap / name).chmod(0o755)
+    (lane.project / "json.py").write_text(f"open({str(mark)!r}, 'a').write('json')")
+    (lane.project / "jevhook.py").write_text(f"open({str(mark)!r}, 'a').write('jevhook')")
+    (lane.project / "sitecustomize.py").write_text(f"open({str(mark)!r}, 'a').write('site')")
+    for command in ("git push --force origin main", "rm -rf ~/", "git reset --hard", "python3 -c 'import os'"):
+        process = start(lane, [*PROGRAM, "hook"], env={**lane.env, "PATH": str(trap)})
+        out, err = process.communicate(json.dumps(lane.claude(command)).encode(), timeout=20)
+        assert (process.returncode, err, out.count(b"\n") <= 1) == (0, b"", True)
+    assert not mark.exists(), mark.read_text()
+
+
 # Many at once.
 
 
@@ -805,7 +877,7 @@ def at_once(lane: Lane, count: int) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("rounds", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [2, pytest.param(20, marks=pytest.mark.slow)])
 def test_sixty_four_hooks_at_once_leave_as_many_whole_lines(lane: Lane, rounds: int) -> None:
     for _ in range(rounds):
         assert at_once(lane, 64) == ["none", "deny"] * 32

@@ -112,11 +112,33 @@ BAD = [
     ('[judge]\napi_key = "sk-secret-1"', ["judge.api_key", "not known", "provider, base_url, model, api_key_env"]),
     ('[judge]\napi_key_env = "sk-secret-1"', ["judge.api_key_env", "not shown", "the name of an environment variable"]),
     ('[judge]\nbase_url = "http://judge.example"', ["judge.base_url", "not shown", "https"]),
+    ("[judge]\nmax_questions = 0", ["judge.max_questions", "found 0", "1 to 400"]),
+    ("[judge]\nmax_questions = true", ["judge.max_questions", "1 to 400"]),
+    ('[judge]\nenvironment_proxy = "yes"', ["judge.environment_proxy", "yes", "true or false"]),
+    ('[judge]\naccount = "../../x"', ["judge.account", "account's id"]),
+    ('[judge]\naccount = "a/b"', ["judge.account", "account's id"]),
+    ("[judge]\ntiers = []", ["judge.tiers", "1 to 8 different names"]),
+    ('[judge]\ntiers = "ollama"', ["judge.tiers", "1 to 8 different names"]),
+    ('[judge]\ntiers = ["ollama", "ollama"]', ["judge.tiers", "different"]),
+    ('[judge]\ntiers = ["Not A Name"]', ["judge.tiers"]),
+    ('[judge]\nprovider = "typesafe"\ntiers = ["ollama"]', ["both provider and tiers", "one of the two"]),
+    ('[judge.tier.a]\nurl = "x"', ["judge.tier.a.url", "not known", "trust", "min_choice"]),
+    ('[judge.tier.a]\ntrust = ["guess"]', ["judge.tier.a.trust", "classify, relate, rate, meta"]),
+    ("[judge.tier.a]\nno = 0.9", ["judge.tier.a", "no = 0.9 above yes = 0.8"]),
+    ("[judge.tier.a]\nyes = 2", ["judge.tier.a.yes", "from 0 to 1"]),
+    ('[judge.tier.a]\napi_key_env = "sk-secret-1"', ["judge.tier.a.api_key_env", "not shown"]),
+    ("[judge]\ntier = 3", ["judge.tier", "a table"]),
+    ('[judge.tier."A B"]\nprovider = "x"', ["judge.tier", "a tier's name"]),
+    ('[judge]\nroutes = ["x"]', ["judge.routes", "not known"]),
+    ('[routes]\n"tool.rsk" = ["ollama"]', ["routes.tool.rsk", "tool.risk"]),
+    ('[routes]\n"tool.risk" = "ollama"', ["routes.tool.risk", "1 to 8 different names"]),
     ('[judge]\nbase_url = "https://u:sk-secret-1@judge.example"', ["judge.base_url", "not shown", "without a user"]),
     ('[judge]\nbase_url = "https://judge.example/?k=sk-secret-1"', ["judge.base_url", "query"]),
     ('[judge]\nprovider = "Type Safe"', ['judge.provider: found "Type Safe"', "a provider's name"]),
     ('[judge]\nmodel = "https://x"', ['judge.model: found "https://x"', "a model's name"]),
     ('[judge]\nconsent = "yes"', ['judge.consent: found "yes"', "true or false"]),
+    ('[judge]\negress = "all"', ['judge.egress: found "all"', "redacted, shape, none"]),
+    ('allow_env_off = "yes"', ['allow_env_off: found "yes"', "true or false"]),
     ('[judge]\nwhen = "often"', ['judge.when: found "often"', "never, ask, always"]),
     ("[judge]\ndeadline = 60", ["judge.deadline: found 60", "a number from 0.1 to 30 (seconds)"]),
     ('[ledger]\npath = "log.ndjson"', ['ledger.path: found "log.ndjson"', "a path from / or ~/"]),
@@ -242,8 +264,16 @@ def test_a_whole_file_arrives_as_it_was_written(layers: Layers) -> None:
         "base_url": "http://127.0.0.1:8700",
         "model": "jev-1.13.0",
         "api_key_env": "MY_KEY",
+        "account": "",
         "mock": "",
+        "tiers": [],
+        "tier": {},
+        "routes": {},
+        "max_questions": 0,
+        "environment_proxy": None,
+        "egress": "redacted",
         "consent": True,
+        "egress": "redacted",
         "when": "always",
         "deadline": 2.0,
         "settings_origin": "user",
@@ -337,6 +367,9 @@ ORDERED = [
     ("[thresholds]\na = 0.5", "[thresholds]\nb = 0.9", "thresholds", "b", 0.9),
     ("[ledger]\nrecord_state = false", "[ledger]\nrecord_state = true", "ledger", "record_state", False),
     ('[judge]\nwhen = "never"', '[judge]\nwhen = "always"', "judge", "when", "never"),
+    ('[judge]\negress = "shape"', '[judge]\negress = "redacted"', "judge", "egress", "shape"),
+    ('[judge]\negress = "shape"', '[judge]\negress = "none"', "judge", "egress", "none"),
+    ('[judge]\negress = "shape"', "", "judge", "egress", "shape"),
     ("[judge]\nconsent = false", "[judge]\nconsent = true", "judge", "consent", False),
     ("[judge]\nconsent = true", "[judge]\nconsent = false", "judge", "consent", False),
     ('[judge]\nprovider = "typesafe"', '[judge]\nbase_url = "https://else.example"', "judge", "base_url", ""),
@@ -351,6 +384,24 @@ def test_what_is_managed_is_never_loosened(
     layers.managed.write_text(managed)
     layers.user(user)
     assert getattr(layers.load(), field)[key] == value
+
+
+@pytest.mark.parametrize(
+    ("managed", "user", "counts"),
+    [
+        ("", "", False),
+        ("", "allow_env_off = true", True),
+        ("allow_env_off = false", "allow_env_off = true", False),
+        ("allow_env_off = true", "", True),
+    ],
+)
+def test_only_the_user_or_the_managed_file_lets_the_environment_switch_the_hook_off(
+    layers: Layers, managed: str, user: str, counts: bool
+) -> None:
+    layers.managed.write_text(managed)
+    layers.user(user)
+    assert layers.load().allow_env_off is counts
+    assert layers.in_project("allow_env_off = true").allow_env_off is counts
 
 
 @pytest.mark.parametrize(
@@ -390,6 +441,66 @@ def test_a_new_address_never_inherits_the_key_of_the_policy_below(layers: Layers
     layers.user(f'policy = "{team}"\n[judge]\nbase_url = "https://mine.example"')
     assert layers.load().judge["api_key_env"] == ""
     assert layers.load().judge["base_url"] == "https://mine.example"
+
+
+def test_tiers_and_routes_arrive_together(layers: Layers) -> None:
+    layers.user(
+        '[judge]\ntiers = ["ollama", "team"]\nmax_questions = 20\nenvironment_proxy = true\n'
+        '[judge.tier.team]\nprovider = "native"\nbase_url = "https://judge.example"\napi_key_env = "TEAM_KEY"\n'
+        'trust = ["classify"]\nno = 0.1\nyes = 0.9\nmin_choice = 0.5\n'
+        '[routes]\ntool.risk = ["team"]\n"tool.injection" = ["ollama"]\n'
+    )
+    judge = layers.strict().judge
+    assert judge["tiers"] == ["ollama", "team"]
+    assert judge["routes"] == {"tool.risk": ["team"], "tool.injection": ["ollama"]}
+    assert (judge["tier"]["team"]["yes"], judge["tier"]["team"]["trust"]) == (0.9, ["classify"])
+    assert (judge["max_questions"], judge["environment_proxy"], judge["settings_origin"]) == (20, True, "user")
+    assert layers.load().judge == judge, "the cache keeps all of it"
+
+
+MANNERED = [
+    # (managed, user, key, what stands, whether a problem is told)
+    ("environment_proxy = false", "environment_proxy = true", "environment_proxy", False, True),
+    ("environment_proxy = true", "environment_proxy = false", "environment_proxy", False, False),
+    ("environment_proxy = true", "", "environment_proxy", True, False),
+    ('provider = "typesafe"', "environment_proxy = true", "environment_proxy", True, False),
+    ("max_questions = 5", "max_questions = 50", "max_questions", 5, True),
+    ('provider = "typesafe"', 'account = "mine"', "account", "", True),
+    ('provider = "typesafe"', 'tiers = ["ollama"]', "tiers", [], True),
+    ('tiers = ["typesafe"]', 'provider = "ollama"', "tiers", ["typesafe"], True),
+]
+
+
+@pytest.mark.parametrize(("managed", "user", "key", "stands", "told"), MANNERED)
+def test_what_a_managed_file_says_about_the_call_stands(
+    layers: Layers, managed: str, user: str, key: str, stands: object, told: bool
+) -> None:
+    layers.managed.write_text("[judge]\n" + managed)
+    layers.user("[judge]\n" + user)
+    made = layers.load()
+    assert made.judge[key] == stands
+    assert bool(made.problems) is told
+
+
+def test_a_managed_judge_is_not_routed_around_by_the_user(layers: Layers) -> None:
+    layers.managed.write_text('[judge]\nprovider = "typesafe"')
+    layers.user('[routes]\ntool.risk = ["ollama"]')
+    made = layers.load()
+    assert made.judge["routes"] == {}
+    assert any("judge.routes: the user's value is ignored" in problem for problem in made.problems)
+
+
+def test_the_word_about_a_proxy_alone_is_the_users_word(layers: Layers) -> None:
+    layers.user("[judge]\nenvironment_proxy = true")
+    assert layers.load().judge["settings_origin"] == "user"
+
+
+def test_a_new_provider_never_inherits_the_tiers_of_the_policy_below(layers: Layers) -> None:
+    team = layers.root / "team.toml"
+    team.write_text('[judge]\ntiers = ["a"]\n[judge.tier.a]\nprovider = "native"\nbase_url = "https://a.example"')
+    layers.user(f'policy = "{team}"\n[judge]\nprovider = "typesafe"')
+    judge = layers.load().judge
+    assert (judge["provider"], judge["tiers"], judge["tier"]) == ("typesafe", [], {})
 
 
 def test_the_layers_that_count_are_listed_strongest_first(layers: Layers) -> None:

@@ -10,10 +10,14 @@ if TYPE_CHECKING:
 
 # name -> (module, attribute, one line of help).  The help stands here so that --help imports nothing else.
 COMMANDS = {
+    "budget": ("jevhook.cli.budget", "budget", "What judges may cost and have cost; set caps, thaw, release."),
     "doctor": ("jevhook.cli.doctor", "doctor", "Is the gate set up: policy, judge, ledger."),
     "explain": ("jevhook.cli.explain", "explain", "What a command would do, and which rule speaks."),
     "fuzz": ("jevhook.cli.fuzz", "fuzz", "Rewrite a stopped command in many ways and demand the same decision."),
     "hook": ("jevhook.cli.hook_help", "hook", "Judge one hook event from stdin (what a host runs)."),
+    "judges": ("jevhook.cli.judges", "judges", "What would answer, from where, and why."),
+    "off": ("jevhook.cli.off", "off", "Switch the gate off, for a time or until told otherwise."),
+    "on": ("jevhook.cli.off", "on", "Switch the gate on again."),
     "replay": ("jevhook.cli.replay", "replay", "Judge many recorded events without acting."),
     "rules": ("jevhook.cli.rules", "rules", "List the rules in force."),
 }

@@ -1,8 +1,8 @@
 """Judges: whoever answers questions.  ``choose`` picks one and says why.
 
-Whose word counts, first to last: the route of the point, the tiers or the provider that the managed or the user's config
-names; the private skill record (before it, at a prompt, ``JEV_BACKEND``); ``JEV_BACKEND``; the first key found, in the
-order of ``dialects.MODULES``: TYPESAFE_API_KEY (or TYPESAFE_AI_API_KEY), OPENROUTER_API_KEY, AI_GATEWAY_API_KEY,
+Whose word counts, first to last: the route of the point, the tiers or the provider that the managed or the user's
+config names; the private skill record (before it, at a prompt, ``JEV_BACKEND``); ``JEV_BACKEND``; the first key found,
+in the order of ``dialects.MODULES``: TYPESAFE_API_KEY (or TYPESAFE_AI_API_KEY), OPENROUTER_API_KEY, AI_GATEWAY_API_KEY,
 OPENCODE_API_KEY, CLOUDFLARE_API_TOKEN with an account, DATABRICKS_TOKEN with a workspace, OPENAI_API_KEY; the embedded
 judge.  Judges on this machine are only ever asked when they are named: nothing says that one runs.
 

@@ -1,12 +1,13 @@
 """Several judges, one after the other: the cheap one first, the next only for what is still open.
 
-A tier is a judge with what it is trusted on.  In the order of the tiers: questions that need what a tier is not trusted on
-are not put to it (a tier without any is passed over, the next one is still asked); a certain answer is kept; an
+A tier is a judge with what it is trusted on.  In the order of the tiers: questions that need what a tier is not trusted
+on are not put to it (a tier without any is passed over, the next one is still asked); a certain answer is kept; an
 uncertain one is kept too, but the question goes on to the next tier, whose answer replaces it.  The last word counts
-whatever it is.  Inside a hook only one of the tiers may be across the network: which one is the order's doing.
+whatever it is.  Inside a hook only one of the tiers may be across the network: the first that has a question to answer.
 
-The capabilities: ``classify`` (say what one text is), ``relate`` (a relation between texts), ``rate`` (an ordered rubric),
-``meta`` (judge the request itself).  A question that nobody declared needs ``rate`` if it is a score, else ``classify``.
+The capabilities: ``classify`` (say what one text is), ``relate`` (a relation between texts), ``rate`` (an ordered
+rubric), ``meta`` (judge the request itself).  A question that nobody declared needs ``rate`` if it is a score, else
+``classify``.
 """
 
 from __future__ import annotations
@@ -88,7 +89,8 @@ class Cascade:
 
         Each answer says in ``judge`` whose it is.  ``error`` is the last tier's failure when nothing was answered at
         all; a failure beside answers is a warning: ``{"type": "tier-failed", "question": "", "judge", "kind"}``.
-        Further warnings: untrusted (no tier may be asked this), and the last tier's own for each open question.
+        Further warnings: untrusted (no tier may be asked this), not-asked (the only one that may would be one call or
+        one deadline too many), and the last tier's own for each open question.
         """
         started = time.monotonic()
         reply = JudgeReply(self.name, "cascade")
@@ -98,11 +100,14 @@ class Cascade:
         calls = self._calls
         for tier in self._tiers:
             asked = {n: q for n, q in open_.items() if tier.trusted(self._needs(n, q))}
-            if not asked or (tier.network and not calls):
+            if not asked:
                 continue
             left = deadline - (time.monotonic() - started)
             if tier.network:
-                if left <= 0:
+                if not calls or left <= 0:
+                    for name in asked:
+                        if why[name]["type"] == "untrusted":
+                            why[name] = {"type": "not-asked", "question": name}
                     continue
                 calls -= 1
             said = tier.judge.ask(state, asked, left)

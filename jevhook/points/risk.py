@@ -148,13 +148,12 @@ def _reread_text(text: str, event: Event, place: Any) -> list[Finding]:
 
 def judge(event: Event, ctx: Context) -> PointResult:
     from . import PointResult
-    from ..shell.readonly import plainly
 
-    command = event.input.get("command")
-    if isinstance(command, str) and _in_a_shell(event) and plainly(command, event.cwd) and _plain_enough(command, ctx):
-        plain: dict[str, Any] = {"read_only": True, "tier": "plain"}
-        if ctx.policy.allow == "grant":
-            _distrust([command.split()[0]], event, ctx, plain)
+    try:
+        plain = _plain(event, ctx)
+    except Exception:  # a short cut that fails is none
+        plain = None
+    if plain is not None:
         return PointResult(Decision(point=ID, source="rules"), plain)
     reading = read(event, ctx)
     hits = _hits(reading, ctx)
@@ -186,6 +185,21 @@ def judge(event: Event, ctx: Context) -> PointResult:
             record["judge"] = {"asked": ctx.asked, "error": {"kind": "internal", "message": type(wrong).__name__}}
             decision = _on_failure(decision, ctx)
     return PointResult(decision, record)
+
+
+def _plain(event: Event, ctx: Context) -> dict[str, Any] | None:
+    """The record of a call that so plainly only looks that nothing has to be read, else None."""
+    from ..shell.readonly import plainly
+
+    command = event.input.get("command")
+    if not (isinstance(command, str) and _in_a_shell(event) and plainly(command, event.cwd)):
+        return None
+    if not _plain_enough(command, ctx):
+        return None
+    plain: dict[str, Any] = {"read_only": True, "tier": "plain"}
+    if ctx.policy.allow == "grant":
+        _distrust([command.split()[0]], event, ctx, plain)
+    return plain
 
 
 # Where a text under "command" is shell code, and what asks to run it outside the host's sandbox.

@@ -215,9 +215,9 @@ def _mcp(tool: str, given: Mapping[str, Any], event: Event, place: Place) -> Rea
     findings: list[Finding] = []
     reading = Reading(findings)
     code = _first(given, _CODE_KEYS)
-    listed = given.get("command") or given.get("args")
-    if not code and isinstance(listed, list) and listed and all(isinstance(c, str) for c in listed):
-        code = " ".join("'" + c.replace("'", "'\\''") + "'" for c in listed)
+    listed = given.get("args") if code else given.get("command") or given.get("args")
+    if isinstance(listed, list) and listed and all(isinstance(c, str) for c in listed):
+        code = " ".join([code, *("'" + c.replace("'", "'\\''") + "'" for c in listed)]).strip()
     if code and (verb in _RUNS or any(w in _RUNS for w in words) or verb == ""):
         inner = _code(name, words, code, given, event, place)
         reading.scripts, reading.command = inner.scripts, inner.command

@@ -120,13 +120,17 @@ class Place:
 
     def __init__(self, world: World, cwd: str, gate_dirs: Iterable[str] = (), cwd_sure: bool = True) -> None:
         self.world = world
-        self.home = world.home
+        # HOME=/ (a service, a bare container): there is no home then, and /etc is not a thing in it
+        self.home = world.home if world.home != "/" else "/nonexistent"
         self.cwd_sure = cwd_sure
         self.gate_dirs = tuple(gate_dirs)
         temps = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/var/folders", "/private/var/folders", "/dev/shm"]
         given = world.env.get("TMPDIR", "")
         if given.startswith("/") and normpath(given).count("/") >= 2:
-            temps.append(normpath(given))
+            # a repository can set the host's environment: no system directory becomes temporary by that
+            given = normpath(given)
+            if given.split("/")[1] not in _SYSTEM or given.startswith("/run/user/"):
+                temps.append(given)
         self.temps = temps
         self.project = self._project(cwd)
         self.known: dict[tuple[str, str], Target] = {}  # what was classified before: one look at each path is enough
@@ -211,7 +215,7 @@ def _classify(raw: str, cwd: str, place: Place) -> Target:
         return _windows(raw)
     if raw[:1] == ANY or (ANY in cwd and raw[:1] not in "/~"):
         return _behind_unknown(raw if raw[:1] == ANY else cwd + "/" + raw, place)
-    path = absolute(raw, cwd, place.home)
+    path = absolute(raw, cwd, place.world.home)
     if not path:
         return Target("unknown", raw, _roles(normpath("/?/" + raw), place))
     return _absolute(path, place, raw.endswith("/"))

@@ -145,7 +145,7 @@ class Walk:
     """The state of one analysis: findings, budget, place."""
 
     __slots__ = (
-        "assigned", "body", "builtins", "exhausted", "extra", "findings", "notes", "paths", "place", "readers", "scripts", "spent", "text", "world",
+        "assigned", "body", "builtins", "exhausted", "extra", "findings", "notes", "paths", "place", "readers", "scripts", "seen", "spent", "text", "world",
     )  # fmt: skip
 
     def __init__(self, place: Place, text: str) -> None:
@@ -159,6 +159,7 @@ class Walk:
         self.spent = 0
         self.exhausted = False
         self.extra = 0  # inner texts and functions that were read past the budget
+        self.seen: dict[str | int, str | Node] = {}  # those of them that stand in the event, read once each
         self.readers = programs
         self.scripts: dict[str, str] = {}  # files written earlier on the same line: path -> text
         # What leaves no finding, for readonly.py: variables set, the shell's own commands (and "<" an input redirection,
@@ -230,16 +231,22 @@ class Walk:
         self.spent += amount
         return self.spent <= MAX_WORK
 
-    def enter(self, size: int, start: int, end: int) -> bool:
-        """Whether an inner text or a function may be read.  What is written out is always read, that is linear; what
-        calls itself up twofold, or is put together again and again, ends here."""
+    def enter(self, thing: str | Node, size: int, start: int, end: int) -> bool:
+        """Whether an inner text, a function's body or an alias's use may be read.  What stands in the event is always
+        read, that is linear; what calls itself up twofold, or is put together again and again, ends here."""
         self.spent += 1 + (size >> 6)
         if self.spent <= MAX_WORK + len(self.text) // 2:
             return True
         self.extra += 1
+        if self.extra <= 500:
+            return True
         if self.extra == 501:
             self.unanalysed("more nested code than one event is given", start, end, ("budget", "nested"))
-        return self.extra <= 500
+        key = thing if isinstance(thing, str) else id(thing)
+        if key in self.seen or (isinstance(thing, str) and thing not in self.text):
+            return False
+        self.seen[key] = thing
+        return True
 
     def below(self, scope: Scope) -> Scope:
         """The scope of a subshell.  Past the budget it is shared: a copy costs as much as there are variables."""
@@ -497,7 +504,7 @@ class Walk:
             text = scope.aliases[words[0]] + " " + " ".join(_quote(w) for w in words[1:])
             inner_scope = scope.copy()
             inner_scope.aliases.pop(words[0], None)
-            return self.nested_text(text, inner_scope, stdin, depth + 1, node.start, node.end)
+            return self.nested_text(text, inner_scope, stdin, depth + 1, node.start, node.end, node)
         stdin = self.redirected(node.redirects, scope, stdin, node, depth)
         inv = Invocation(self, scope, words, node.start, node.end, stdin, depth)
         inv.taints = taints_all
@@ -522,8 +529,11 @@ class Walk:
         """
         scope = inv.scope
         body = scope.functions.get(inv.name) if inv.path == inv.name and not launched else None
-        if body is not None and inv.depth < MAX_DEPTH:
-            if not self.enter(body.end - body.start, inv.start, inv.end):
+        if body is not None and inv.depth >= MAX_DEPTH:
+            self.unanalysed("nested too deeply", inv.start, inv.end, ("too-deep",))
+            return UNKNOWN_FLOW
+        if body is not None:
+            if not self.enter(body, 64, inv.start, inv.end):
                 return UNKNOWN_FLOW
             inner = scope.copy()
             inner.functions.pop(inv.name, None)  # a recursive call adds nothing that was not seen
@@ -590,7 +600,9 @@ class Walk:
         inv.scope.via = shared
         return flow
 
-    def nested_text(self, text: str, scope: Scope, stdin: Flow | None, depth: int, start: int, end: int) -> Flow:
+    def nested_text(
+        self, text: str, scope: Scope, stdin: Flow | None, depth: int, start: int, end: int, thing: Node | None = None
+    ) -> Flow:
         if depth > MAX_DEPTH:
             self.unanalysed("nested too deeply", start, end, ("too-deep",))
             return UNKNOWN_FLOW
@@ -601,7 +613,7 @@ class Walk:
                 )
             return UNKNOWN_FLOW
         self.builtins.append(("code", []))
-        if not self.enter(len(text), start, end):
+        if not self.enter(thing or text, len(text), start, end):
             return UNKNOWN_FLOW
         body, problem = _parsed(_code_of(text))
         if problem:
@@ -1238,9 +1250,14 @@ def _edited(value: str, op: str, pattern: str) -> str:
 
 
 def _unescape(text: str) -> str:
-    """``echo -e`` and printf escapes, by the reader that knows them."""
+    """``echo -e`` and printf escapes, by the reader that knows them.  ``\\0`` parts names, as a newline does here."""
+    if "'" in text:
+        return "'".join(map(_unescape, text.split("'")))
+    pieces = text.split("\\0")
+    for i in range(1, len(pieces)):
+        pieces[i] = ("\\" if pieces[i][:1].isdigit() else "\\n") + pieces[i]
     try:
-        part = read("$'" + text.replace("'", "\\'").replace("\\0", "\\") + "'").items[0]
+        part = read("$'" + "".join(pieces) + "'").items[0]
         word = part.words[0]  # type: ignore[attr-defined]
         return "".join(p[1] for p in word if p[0] == "q")
     except (Unreadable, IndexError, AttributeError):
@@ -1343,13 +1360,16 @@ def _parsed(text: str) -> tuple[Sequence, str]:
 
 def analyse(text: str, place: Place, cwd: str) -> Walk:
     """Everything the command line ``text`` would do when started in ``cwd``; findings are in ``.findings``."""
-    if sys.getrecursionlimit() < _FRAMES:
-        sys.setrecursionlimit(_FRAMES)
     walk = Walk(place, text)
     scope = Scope(cwd)
-    body, problem = _parsed(text)
-    if problem:
-        walk.unanalysed(problem, 0, len(text), ("partly",))
-    walk.body = body
-    walk.run(body, scope, None, 0)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _FRAMES))
+    try:
+        body, problem = _parsed(text)
+        if problem:
+            walk.unanalysed(problem, 0, len(text), ("partly",))
+        walk.body = body
+        walk.run(body, scope, None, 0)
+    finally:
+        sys.setrecursionlimit(limit)
     return walk

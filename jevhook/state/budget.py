@@ -18,6 +18,7 @@ can't be read or is locked for too long refuses the call: no work is blocked by 
 from __future__ import annotations
 
 import os
+import stat
 import time
 
 from .. import ledger
@@ -26,7 +27,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Mapping
-    from typing import Any
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
 
 MICROS = 1_000_000  # in a dollar
 BUSY = 1.0  # seconds that a hook waits for others' transactions
@@ -156,7 +159,8 @@ def _reserve(con: sqlite3.Connection, provider: str, model: str, now: float) -> 
             return None, f"the month's budget of {_shown(scope, name)} is used up: {usd(used)} of {usd(monthly)} USD"
     ticket = Ticket(ledger.new_id(), amount)
     con.execute(
-        "INSERT INTO reservations(id, period, provider, model, amount, state, at) VALUES (?, ?, ?, ?, ?, 'reserved', ?)",
+        "INSERT INTO reservations(id, period, provider, model, amount, state, at) "
+        "VALUES (?, ?, ?, ?, ?, 'reserved', ?)",
         (ticket.id, month, provider, model, amount, now),
     )
     _book(con, month, mine, reserved=amount)
@@ -181,6 +185,9 @@ def _settle(
     origin = "reported"
     if cost is None:
         cost, origin = _priced(con, provider, model, tokens_in, tokens_out)
+        if cost < 0:
+            _hold(con, number, "a price, but no word on the tokens", now)
+            return 0, ""
     if not 0 <= cost <= MOST:
         _hold(con, number, "a cost that can't be", now)
         return 0, ""
@@ -207,8 +214,10 @@ def _priced(
         "SELECT input, output FROM prices WHERE provider = ? AND model IN (?, '') ORDER BY model DESC LIMIT 1",
         (provider, model),
     ).fetchone()
-    if row is None or (tokens_in is None and tokens_out is None):
+    if row is None:
         return 0, "none"
+    if tokens_in is None and tokens_out is None:
+        return -1, ""
     # Prices are micro-dollars for a million tokens; a part of a micro-dollar counts as a whole one.
     return -(-((tokens_in or 0) * int(row[0]) + (tokens_out or 0) * int(row[1])) // 1_000_000), "tokens"
 
@@ -237,7 +246,8 @@ def _book(
         con.execute(
             "INSERT INTO buckets(period, scope, name, settled, reserved, held) VALUES (?, ?, ?, ?, ?, ?) "
             "ON CONFLICT(period, scope, name) DO UPDATE SET "
-            "settled = settled + excluded.settled, reserved = reserved + excluded.reserved, held = held + excluded.held",
+            "settled = settled + excluded.settled, reserved = reserved + excluded.reserved, "
+            "held = held + excluded.held",
             (month, scope, name, settled, reserved, held),
         )
 
@@ -249,8 +259,10 @@ def _note(con: sqlite3.Connection, now: float, what: str, detail: str) -> None:
 # -- what a person does ----------------------------------------------------------------------------------------
 
 
-def set_cap(env: Mapping[str, str], monthly: int, decision: int, now: float, provider: str = "", model: str = "") -> None:
-    """A cap in micro-dollars for the user, for a provider, or for one of its models.  Raises BudgetError, ValueError."""
+def set_cap(
+    env: Mapping[str, str], monthly: int, decision: int, now: float, provider: str = "", model: str = ""
+) -> None:
+    """A cap in micro-dollars for the user, a provider, or one of its models.  Raises BudgetError, ValueError."""
     if not 0 < decision <= monthly <= MOST:
         raise ValueError("both caps must be more than nothing, and one decision may not cost more than the month")
     if model and not provider:
@@ -311,14 +323,9 @@ def release(env: Mapping[str, str], provider: str, why: str, now: float) -> tupl
 
 
 def clear(env: Mapping[str, str], now: float) -> str:
-    """No caps any more: the ledger of money is put aside, and its new path returned.  Raises OSError."""
+    """No caps any more: the ledger of money is put aside whole, and its new path returned.  Raises OSError."""
     place = path(env)
     aside = f"{place[:-7]}-{int(now)}.sqlite"
-    try:  # fold the write-ahead log in, so that one file is the whole
-        _transaction(env, lambda con: _note(con, now, "cleared", ""))
-        _checkpoint(env)
-    except BudgetError:
-        pass
     os.replace(place, aside)
     for ending in ("-wal", "-shm"):
         try:
@@ -385,7 +392,7 @@ def status(env: Mapping[str, str], now: float) -> dict[str, Any]:
                 {"provider": provider, "calls": count}
                 for provider, count in con.execute(
                     "SELECT provider, count(*) FROM reservations WHERE state = 'settled' AND cost_from = 'none' "
-                    "AND why IS NULL AND period = ? GROUP BY provider ORDER BY provider",
+                    "AND period = ? GROUP BY provider ORDER BY provider",
                     (month,),
                 )
             ],
@@ -421,5 +428,49 @@ def _shown(scope: str, name: str) -> str:
 # -- the file --------------------------------------------------------------------------------------------------
 
 
-def _transaction[T](env: Mapping[str, str], work: Callable[[sqlite3.Connection], T], *, make: bool = False) -> T:
-    raise NotImplementedError
+def _transaction(env: Mapping[str, str], work: Callable[[sqlite3.Connection], T], *, make: bool = False) -> T:
+    """What ``work`` returns, done whole or not at all.  Raises BudgetError."""
+    place = path(env)
+    try:
+        import sqlite3
+
+        _check(place, make)
+        con = sqlite3.connect(place, timeout=BUSY, isolation_level=None)
+    except (ImportError, OSError, ValueError) as wrong:
+        raise BudgetError(
+            f"{place or 'the budget'} can't be used: {getattr(wrong, 'strerror', None) or wrong}"
+        ) from None
+    except Exception as wrong:
+        raise BudgetError(f"{place} can't be opened: {type(wrong).__name__}") from None
+    try:
+        if make:
+            con.execute("PRAGMA journal_mode = WAL")
+            con.executescript(_SCHEMA)
+        con.execute("PRAGMA synchronous = NORMAL")
+        con.execute("BEGIN IMMEDIATE")
+        try:
+            made = work(con)
+            con.execute("COMMIT")
+        except BaseException:
+            if con.in_transaction:
+                con.execute("ROLLBACK")
+            raise
+        return made
+    except (sqlite3.Error, TypeError, OverflowError) as wrong:  # TypeError: a table with other columns than ours
+        raise BudgetError(f"{place} can't be used: {str(wrong)[:120]}") from None
+    finally:
+        con.close()
+
+
+def _check(place: str, make: bool) -> None:
+    """Raises OSError unless ``place`` is our own private file.  It is never opened here to be closed again: closing
+    any descriptor of a file gives up all locks that this process has on it."""
+    if not place:
+        raise OSError("there is neither a home directory nor XDG_STATE_HOME")
+    if make and not os.path.lexists(place):
+        ledger.make_private(os.path.dirname(place))
+        os.close(ledger.open_own(place, os.O_RDWR | os.O_CREAT))
+    facts = os.lstat(place)
+    owner = getattr(os, "geteuid", None)
+    if not stat.S_ISREG(facts.st_mode) or (owner and (facts.st_uid != owner() or facts.st_mode & 0o077)):
+        raise OSError("it is not a private file of yours (mode 0600)")

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from systemone.loopback import body_of, header_of, saying, serve
 
-from jevhook.judges import check_key, choose
+from jevhook.judges import check_key, choose, gate_threshold
 from jevhook.judges.record import read_record
+from jevhook.judges.remote import RemoteJudge
 from jevhook.systemone import wire
 
 KEY = "ts-live-0123456789abcdef"
@@ -77,6 +78,28 @@ CONSENT: list[tuple[str, dict[str, Any], dict[str, str], str]] = [
     ("a setting of a wrong type", {**USER, "provider": 7}, {"TYPESAFE_API_KEY": KEY}, ""),
     ("a base that is not secure", {**USER, "provider": "typesafe", "base_url": "http://a.example"}, {}, ""),
     ("a placeholder key", {}, {"TYPESAFE_API_KEY": "<your-key>"}, ""),
+    ("the SDK's other variable", {}, {"TYPESAFE_AI_API_KEY": KEY}, "embedded"),
+    ("the environment names a backend", {}, {"JEV_BACKEND": "openrouter", "OPENROUTER_API_KEY": KEY}, "embedded"),
+    ("it switches the judge off", {}, {"JEV_BACKEND": "none", "TYPESAFE_API_KEY": KEY}, "typesafe/jev-latest"),
+    ("it names the embedded one", {}, {"JEV_BACKEND": "embedded", "TYPESAFE_API_KEY": KEY}, "typesafe/jev-latest"),
+    ("it names a mock", {}, {"JEV_BACKEND": "mock", "JEVHOOK_MOCK": "/x"}, "embedded"),
+    ("it names what was agreed to", {}, {"JEV_BACKEND": "typesafe", "TYPESAFE_API_KEY": KEY}, "typesafe/jev-latest"),
+    ("it names nonsense", {}, {"JEV_BACKEND": "x", "TYPESAFE_API_KEY": KEY}, "typesafe/jev-latest"),
+    ("it names one on this machine", {}, {"JEV_BACKEND": "llama.cpp"}, "embedded"),
+    (
+        "with the user's consent it chooses",
+        {**USER, "consent": True},
+        {"JEV_BACKEND": "openrouter", "OPENROUTER_API_KEY": KEY, "TYPESAFE_API_KEY": KEY},
+        "openrouter/typesafe/jev-1.13",
+    ),
+    (
+        "the config's provider wins over it",
+        {**USER, "provider": "typesafe", "consent": True},
+        {"JEV_BACKEND": "openrouter", "OPENROUTER_API_KEY": KEY, "TYPESAFE_API_KEY": KEY},
+        "typesafe/jev-latest",
+    ),
+    ("a project's tiers", {**PROJECT, "tiers": ["llama_cpp"]}, {}, "embedded"),
+    ("a project's route", {**PROJECT, "routes": {"tool.risk": ["llama_cpp"]}}, {}, "embedded"),
 ]
 
 
@@ -182,7 +205,8 @@ def other(monkeypatch: pytest.MonkeyPatch) -> None:
     from jevhook.systemone import dialects
 
     names = {"NAME": "other", "KEY_VARS": ("OTHER_API_KEY",), "BASE_VARS": ("OTHER_BASE_URL",), "LOCAL": False}
-    dialect = type("Other", (), {**names, "DEFAULT_BASE": "https://other.example", "DEFAULT_MODEL": "o-1"})
+    more = {"DEFAULT_BASE": "https://other.example", "DEFAULT_MODEL": "o-1", "MAX_QUESTIONS": 9}
+    dialect = type("Other", (), {**names, **more, "ACCOUNT_VARS": (), "OWN_HOSTS": ()})
     real = dialects.load
     monkeypatch.setitem(dialects.MODULES, "other", "nowhere")
     monkeypatch.setattr(dialects, "load", lambda name: dialect if name == "other" else real(name))
@@ -213,6 +237,198 @@ def test_another_services_key_is_not_sent_to_a_service_of_its_own_accord(other: 
     assert named({**settings, "base_url": "https://gateway.example"}, {"OTHER_API_KEY": KEY}) == "typesafe/jev-latest"
     swapped = {**USER, "provider": "other", "api_key_env": "TYPESAFE_API_KEY"}
     assert named(swapped, {"TYPESAFE_API_KEY": KEY}) == ""
+
+
+# --------------------------------------------------------------------------------------------- at a prompt
+
+AT_A_PROMPT: list[tuple[dict[str, Any], dict[str, str], str]] = [
+    ({}, {}, "embedded"),
+    ({}, {"TYPESAFE_AI_API_KEY": KEY}, "typesafe/jev-latest"),
+    ({}, {"OPENAI_API_KEY": KEY, "OPENROUTER_API_KEY": KEY, "TYPESAFE_API_KEY": KEY}, "typesafe/jev-latest"),
+    ({}, {"OPENAI_API_KEY": KEY, "OPENROUTER_API_KEY": KEY, "AI_GATEWAY_API_KEY": KEY}, "openrouter/typesafe/jev-1.13"),
+    ({}, {"OPENAI_API_KEY": KEY, "AI_GATEWAY_API_KEY": KEY, "OPENCODE_API_KEY": KEY}, "vercel/typesafe-ai/jev"),
+    ({}, {"OPENCODE_ZEN_API_KEY": KEY, "CLOUDFLARE_API_TOKEN": KEY}, "opencode/jev-1.13"),
+    (
+        {},
+        {"CLOUDFLARE_API_TOKEN": KEY, "CLOUDFLARE_ACCOUNT_ID": "abc0", "OPENAI_API_KEY": KEY},
+        "cloudflare/typesafe/jev",
+    ),
+    ({}, {"CLOUDFLARE_API_TOKEN": KEY, "OPENAI_API_KEY": KEY}, "openai/gpt-6-luna"),
+    (
+        {},
+        {"DATABRICKS_TOKEN": KEY, "DATABRICKS_HOST": "team.cloud.databricks.com", "OPENAI_API_KEY": KEY},
+        "databricks/system.ai.openjev-qwen35-4b",
+    ),
+    ({}, {"DATABRICKS_TOKEN": KEY, "OPENAI_API_KEY": KEY}, "openai/gpt-6-luna"),
+    ({}, {"LLAMA_API_KEY": KEY, "OLLAMA_HOST": "127.0.0.1:11434"}, "embedded"),
+    ({}, {"JEV_BACKEND": "auto", "TYPESAFE_API_KEY": KEY}, "typesafe/jev-latest"),
+    ({}, {"JEV_BACKEND": "", "TYPESAFE_API_KEY": KEY}, "typesafe/jev-latest"),
+    (
+        {},
+        {"JEV_BACKEND": "OpenRouter", "TYPESAFE_API_KEY": KEY, "OPENROUTER_API_KEY": KEY},
+        "openrouter/typesafe/jev-1.13",
+    ),
+    ({}, {"JEV_BACKEND": "openrouter", "TYPESAFE_API_KEY": KEY}, ""),
+    ({}, {"JEV_BACKEND": "mock", "JEVHOOK_MOCK": "/x"}, "mock"),
+    ({}, {"JEV_BACKEND": "mock"}, ""),
+    ({}, {"JEV_BACKEND": "none", "TYPESAFE_API_KEY": KEY}, ""),
+    ({}, {"JEV_BACKEND": "llama.cpp"}, "llama_cpp/default"),
+    ({}, {"JEV_BACKEND": "ollama"}, ""),
+    ({}, {"JEV_BACKEND": "ollama", "JEV_MODEL": "nimble"}, "ollama/nimble"),
+    ({}, {"JEV_BACKEND": "nonsense", "TYPESAFE_API_KEY": KEY}, ""),
+    ({**USER, "provider": "typesafe"}, {"JEV_BACKEND": "openrouter", "TYPESAFE_API_KEY": KEY}, "typesafe/jev-latest"),
+]
+
+
+@pytest.mark.parametrize(("settings", "env", "expected"), AT_A_PROMPT, ids=[str(n) for n in range(len(AT_A_PROMPT))])
+def test_at_a_prompt_the_first_key_found_or_the_named_backend_answers(
+    settings: dict[str, Any], env: dict[str, str], expected: str
+) -> None:
+    assert named(settings, env, in_hook=False) == expected
+
+
+def test_an_address_without_a_provider_never_gets_another_services_key() -> None:
+    settings = {**USER, "base_url": "https://gateway.example", "consent": True}
+    for in_hook in (True, False):
+        assert named(settings, {"OPENROUTER_API_KEY": KEY}, in_hook) == "embedded"
+    env = {"OPENROUTER_API_KEY": KEY, "JEV_BACKEND": "openrouter"}
+    judge, why = choose(settings, env, False)
+    assert judge is not None and "openrouter.ai" in why and "gateway.example" not in why
+
+
+# ------------------------------------------------------------------------------------- accounts and workspaces
+
+
+@pytest.mark.parametrize("in_hook", [True, False])
+@pytest.mark.parametrize(
+    ("settings", "env", "place"),
+    [
+        (
+            {"provider": "cloudflare"},
+            {"CLOUDFLARE_API_TOKEN": KEY, "CLOUDFLARE_ACCOUNT_ID": "abc0"},
+            "api.cloudflare.com",
+        ),
+        ({"provider": "cloudflare", "account": "abc0"}, {"CLOUDFLARE_API_TOKEN": KEY}, "api.cloudflare.com"),
+        ({"provider": "cloudflare"}, {"CLOUDFLARE_API_TOKEN": KEY}, ""),
+        ({"provider": "cloudflare"}, {"CLOUDFLARE_API_TOKEN": KEY, "CLOUDFLARE_ACCOUNT_ID": "../../evil"}, ""),
+        ({"provider": "cloudflare"}, {"CLOUDFLARE_API_TOKEN": KEY, "CLOUDFLARE_ACCOUNT_ID": "a/b"}, ""),
+        ({"provider": "databricks", "account": "team.cloud.databricks.com"}, {"DATABRICKS_TOKEN": KEY}, "team.cloud"),
+        ({"provider": "databricks", "base_url": "https://dbx.example"}, {"DATABRICKS_TOKEN": KEY}, "dbx.example"),
+        (
+            {"provider": "databricks"},
+            {"DATABRICKS_TOKEN": KEY, "DATABRICKS_HOST": "adb-1.azuredatabricks.net"},
+            "adb-1",
+        ),
+        ({"provider": "databricks"}, {"DATABRICKS_TOKEN": KEY, "DATABRICKS_HOST": "evil.example"}, ""),
+        ({"provider": "databricks"}, {"DATABRICKS_TOKEN": KEY, "DATABRICKS_HOST": "https://xazuredatabricks.net"}, ""),
+        ({"provider": "databricks"}, {"DATABRICKS_TOKEN": KEY}, ""),
+        ({"provider": "native", "base_url": "https://judge.example"}, {}, "judge.example"),
+        ({"provider": "native"}, {}, ""),
+        (
+            {"provider": "openrouter"},
+            {"OPENROUTER_API_KEY": KEY, "OPENROUTER_BASE_URL": "http://evil.example"},
+            "openrouter.ai",
+        ),
+    ],
+)
+def test_a_service_with_an_address_for_each_user_is_found_at_theirs(
+    settings: dict[str, Any], env: dict[str, str], place: str, in_hook: bool
+) -> None:
+    judge, why = choose({**USER, **settings}, env, in_hook)
+    assert (judge is not None) is bool(place)
+    assert place in why
+    assert KEY not in why and "evil.example" not in why.replace("is not sent to evil.example", "")
+
+
+def test_a_local_server_is_found_where_its_own_variable_says() -> None:
+    settings = {**USER, "provider": "ollama", "model": "nimble"}
+    with serve(saying(200, ANSWER)) as server:
+        for host in (f"127.0.0.1:{server.port}", server.url):
+            judge, _ = choose(settings, {"OLLAMA_HOST": host}, True)
+            assert judge is not None and judge.ask("state", QUESTIONS, 2).error is None
+    judge, why = choose(settings, {"OLLAMA_HOST": "0.0.0.0:11434"}, True)
+    assert judge is not None and "localhost:11434" in why and "OLLAMA_HOST is ignored" in why
+
+
+def test_no_service_gets_the_key_of_another_by_name() -> None:
+    for provider, variable in (("typesafe", "OPENROUTER_API_KEY"), ("openai", "AI_GATEWAY_API_KEY")):
+        settings = {**USER, "provider": provider, "api_key_env": variable}
+        assert named(settings, {variable: KEY}) == ""
+    settings = {**USER, "provider": "openrouter", "api_key_env": "OPENROUTER_API_KEY"}
+    assert named(settings, {"OPENROUTER_API_KEY": KEY}) == "openrouter/typesafe/jev-1.13"
+
+
+# ------------------------------------------------------------------------------------------ the environment's say
+
+
+@pytest.mark.parametrize(
+    ("told", "in_hook", "counts"),
+    [(None, True, False), (False, True, False), (True, True, True), (None, False, True), (False, False, False)],
+)
+def test_in_the_hook_a_proxy_counts_only_on_the_users_word(told: bool | None, in_hook: bool, counts: bool) -> None:
+    settings = {**USER, "provider": "typesafe", "environment_proxy": told}
+    env = {"TYPESAFE_API_KEY": KEY, "HTTPS_PROXY": "http://127.0.0.1:1"}
+    judge, why = choose(settings, env, in_hook)
+    assert isinstance(judge, RemoteJudge)
+    assert judge._call("state", QUESTIONS).environment is counts
+    assert ("HTTPS_PROXY is ignored" in why) is not counts
+
+
+def test_the_number_of_questions_is_the_users_to_set() -> None:
+    settings = {**USER, "provider": "typesafe", "base_url": "BASE", "max_questions": 1}
+    with serve(saying(200, ANSWER)) as server:
+        judge, _ = choose({**settings, "base_url": server.url}, {}, True)
+        assert judge is not None
+        judge.ask("state", {**QUESTIONS, "r": QUESTIONS["q"]}, 2)
+        assert list(body_of(server.requests[0])["questions"]) == ["q"]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [("0.8", 0.8), ("", None), ("1.5", None), ("-1", None), ("nan", None), ("high", None)]
+)
+def test_a_gate_threshold_is_a_probability_or_nothing(value: str, expected: float | None) -> None:
+    assert gate_threshold({"JEV_GATE_THRESHOLD": value}) == expected
+    assert gate_threshold({}) is None
+
+
+# ------------------------------------------------------------------------------------------------ tiers and routes
+
+
+TIERED = {
+    **USER,
+    "tiers": ["embedded", "llama_cpp", "team"],
+    "tier": {"team": {"provider": "native", "base_url": "https://judge.example", "model": "m"}},
+    "routes": {"tool.injection": ["team"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("settings", "point", "env", "expected"),
+    [
+        (TIERED, "", {}, "cascade(embedded>llama_cpp/default>native/m)"),
+        (TIERED, "tool.risk", {}, "cascade(embedded>llama_cpp/default>native/m)"),
+        (TIERED, "tool.injection", {}, "native/m"),
+        (TIERED, "", {"JEV_MODEL": "other"}, "cascade(embedded>llama_cpp/default>native/m)"),
+        ({**USER, "tiers": ["embedded"]}, "", {}, "embedded"),
+        ({**USER, "tiers": ["nonsense", "llama_cpp"]}, "", {}, "llama_cpp/default"),
+        ({**USER, "tiers": ["nonsense", "ollama"]}, "", {}, ""),
+        ({**USER, "provider": "none", "routes": {"tool.risk": ["llama_cpp"]}}, "tool.risk", {}, "llama_cpp/default"),
+        ({**USER, "provider": "none", "routes": {"tool.risk": ["llama_cpp"]}}, "tool.other", {}, ""),
+        ({**USER, "tiers": ["typesafe"]}, "", {}, ""),
+        ({**USER, "tiers": ["typesafe"]}, "", {"TYPESAFE_API_KEY": KEY}, "typesafe/jev-latest"),
+    ],
+)
+def test_tiers_and_routes_name_the_judges(
+    settings: dict[str, Any], point: str, env: dict[str, str], expected: str
+) -> None:
+    judge, why = choose(settings, env, True, point=point)
+    assert ("" if judge is None else judge.name) == expected
+    assert why and KEY not in why
+
+
+def test_a_tier_that_cannot_be_used_is_told() -> None:
+    why = choose({**USER, "tiers": ["typesafe", "llama_cpp"]}, {}, True)[1]
+    assert "tier typesafe: typesafe needs a key: TYPESAFE_API_KEY is not set" in why
 
 
 # -------------------------------------------------------------------------------------------------------- model

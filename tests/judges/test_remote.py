@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
 import pytest
-from systemone.loopback import body_of, header_of, saying, serve
+from systemone.loopback import Connection, body_of, header_of, saying, serve
 
 from jevhook.judges import JudgeReply
 from jevhook.judges.embedded import EmbeddedJudge
@@ -133,12 +134,58 @@ def test_what_cannot_be_judged_is_never_sent(state: Any, kind: str) -> None:
         assert server.requests == []
 
 
-def test_too_many_questions_are_never_sent() -> None:
-    many = {f"q{number}": wire.noul("Is it?") for number in range(401)}
+@pytest.mark.parametrize(("most", "sent"), [(20, 20), (0, 24), (1, 1), (500, 24)])
+def test_the_first_questions_are_asked_and_the_rest_stay_unanswered_in_one_request(most: int, sent: int) -> None:
+    many = {f"q{number}": wire.noul("Is it?") for number in range(24)}
+
+    def answer(connection: Connection) -> None:
+        asked = body_of(connection.request)["questions"]
+        connection.answer(200, json.dumps({"answers": {n: {"type": "noul", "noul": 0.9} for n in asked}}).encode())
+
+    with serve(answer) as server:
+        reply = judge(server.url, max_questions=most).ask("x", many, 5)
+        (request,) = server.requests
+    assert list(body_of(request)["questions"]) == list(many)[:sent]
+    assert reply.error is None and list(reply.answers) == list(many)[:sent]
+    assert [w["question"] for w in reply.warnings] == list(many)[sent:]
+    assert {w["type"] for w in reply.warnings} <= {"too-many-questions"}
+
+
+def test_a_dialects_own_limit_is_never_raised() -> None:
+    many = {f"q{number}": wire.noul("Is it?") for number in range(70)}
+    dialect = dialects.load("cloudflare")
+    with serve(saying(200, {"result": {"answers": {}}})) as server:
+        RemoteJudge(dialect, server.url, "m", key=KEY, max_questions=400).ask("x", many, 5)
+        assert len(body_of(server.requests[0])["input"]["questions"]) == 64
+
+
+def test_a_question_that_the_service_refuses_is_left_out_and_the_rest_are_asked() -> None:
+    questions = {"big": wire.choice("?", {str(n): None for n in range(27)}), **QUESTIONS}
     with serve(saying(200, GOOD)) as server:
-        reply = judge(server.url).ask("x", many, 5)
-        assert reply.error is not None and reply.error.kind == "oversized"
+        reply = RemoteJudge(dialects.load("ollama"), server.url, "nimble").ask(STATE, questions, 5)
+        assert list(body_of(server.requests[0])["questions"]) == list(QUESTIONS)
+    assert set(reply.answers) == set(QUESTIONS)
+    assert reply.warnings == [{"type": "unsupported-question", "question": "big"}]
+
+
+def test_only_questions_that_the_service_refuses_make_no_call() -> None:
+    questions = {"big": wire.choice("?", {str(n): None for n in range(27)})}
+    with serve(saying(200, GOOD)) as server:
+        reply = RemoteJudge(dialects.load("ollama"), server.url, "nimble").ask(STATE, questions, 5)
         assert server.requests == []
+    assert reply.error is None and reply.answers == {}
+    assert reply.warnings == [{"type": "unsupported-question", "question": "big"}]
+
+
+def test_a_key_that_was_not_sent_is_named_as_missing_and_not_as_wrong() -> None:
+    with serve(saying(401, {"detail": {"error_type": "authentication_error"}})) as server:
+        assert (
+            "none is configured; set TYPESAFE_API_KEY"
+            in failed(judge(server.url, key="").ask(STATE, QUESTIONS, 5)).message
+        )
+        assert (
+            "the key in TYPESAFE_API_KEY was not accepted" in failed(judge(server.url).ask(STATE, QUESTIONS, 5)).message
+        )
 
 
 def test_no_questions_make_no_call() -> None:

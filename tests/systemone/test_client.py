@@ -584,3 +584,77 @@ def test_a_proxy_we_cannot_use_is_not_gone_around(proxy: str, monkeypatch: pytes
 )
 def test_no_proxy_lists_hosts_and_domains(listed: str, bypassed: bool) -> None:
     assert client._bypassed(client.address("https://judge.example"), listed) is bypassed
+
+
+# ------------------------------------------------------------- without the environment's say (in the hook)
+
+
+def blind_call(url: str) -> Call:
+    return Call(url, {"Authorization": f"Bearer {KEY}"}, BODY, "typesafe", "TYPESAFE_API_KEY", environment=False)
+
+
+def blindly_refused(url: str, deadline: float = 5.0) -> JudgeError:
+    with pytest.raises(JudgeError) as caught:
+        client.ask(blind_call(url), deadline)
+    assert KEY not in caught.value.message
+    return caught.value
+
+
+@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"])
+def test_a_certificate_that_only_the_environment_vouches_for_is_refused_and_told(
+    certificate: Path, variable: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(variable, str(certificate / "cert.pem"))
+    monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "secrets"))
+    with serve_tls(certificate) as (port, seen):
+        # Not loopback by its spelling, so that the hint has its place; the resolver leads it here.
+        real = socket.getaddrinfo
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: real("127.0.0.1", port, 0, socket.SOCK_STREAM))
+        error = blindly_refused(f"https://judge.example:{port}")
+        assert error.kind == "unreachable"
+        assert "certificate" in error.message
+        assert f"{variable} is not looked at in the hook" in error.message
+        assert "environment_proxy" in error.message
+        assert seen == []
+    assert not (tmp_path / "secrets").exists(), "the session's secrets are written nowhere"
+
+
+def test_the_systems_own_certificates_count_without_the_environment(
+    certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = ssl.get_default_verify_paths()._replace(openssl_cafile=str(certificate / "cert.pem"), openssl_capath="")
+    monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: system)
+    with serve_tls(certificate) as (port, seen):
+        assert client.ask(blind_call(f"https://localhost:{port}"), 5).status == 200
+        assert header_of(seen[0], "Authorization") == f"Bearer {KEY}"
+        assert blindly_refused(f"https://127.0.0.1:{port}").kind == "unreachable", "the name is still checked"
+
+
+@pytest.mark.parametrize("variable", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"])
+def test_a_proxy_that_only_the_environment_names_is_not_used_and_told(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(*args: object, **more: object) -> object:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    with serve(saying(200, {})) as proxy:
+        monkeypatch.setenv(variable, proxy.url)
+        monkeypatch.setattr(socket, "getaddrinfo", unknown)
+        error = blindly_refused("https://judge.example")
+        assert error.kind == "unreachable"
+        assert f"{variable} is not looked at in the hook" in error.message
+        assert proxy.url not in error.message
+        assert proxy.requests == []
+
+
+def test_a_timeout_behind_an_unused_proxy_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(0.5) or [])
+    error = blindly_refused("https://judge.example", 0.2)
+    assert error.kind == "timeout" and "HTTPS_PROXY is not looked at" in error.message
+
+
+def test_without_any_of_these_variables_nothing_is_said_about_them() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    assert "environment_proxy" not in blindly_refused(f"https://127.0.0.1:{port}").message

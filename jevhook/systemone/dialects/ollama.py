@@ -1,7 +1,7 @@
 """Ollama >= 0.35 on this machine: ``POST {base}/v1/systemone``, the native shape without a key.
 
-Facts: Ollama's documentation.  2-26 options or levels, a noul needs instructions, a body above 64 KiB is 413, errors are
-``{"error": "…"}``.  There is no default model: name one that was pulled.
+Facts: Ollama's documentation.  2-26 options or levels, a noul needs instructions, a body above 64 KiB is 413, errors
+are ``{"error": "…"}``.  There is no default model: name one that was pulled.
 """
 
 from __future__ import annotations

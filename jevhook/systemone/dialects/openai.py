@@ -64,7 +64,7 @@ def answers_body(parsed: Any) -> Any:
 
 
 def by_name(listed: list[Any], key: str) -> dict[str, Any]:
-    """``[{key: id, …}]`` as a map from id to native answer.  A name that comes twice has no answer: which would count?"""
+    """``[{key: id, …}]`` as a map from id to native answer.  What is named twice has no answer: which would count?"""
     answers: dict[str, Any] = {}
     for answer in listed:
         name = answer.get(key) if isinstance(answer, dict) else None

@@ -2,8 +2,8 @@
 
 Facts: SGLang's documentation of decision models; not OpenAI's shape, and no confidence comes back.  Only a choice's
 request is documented in what was read; how a yes/no question is called, and the answers' exact form, are taken to be
-as elsewhere (boolean, a list with ids) and are not verified.  Options have no descriptions, so a choice's criteria go into
-the question's text, as a noul's do.
+as elsewhere (boolean, a list with ids) and are not verified.  Options have no descriptions, so a choice's criteria go
+into the question's text, as a noul's do.
 """
 
 from __future__ import annotations

@@ -1,0 +1,37 @@
+"""Commands that change the gate are for the person at the keyboard.
+
+No check inside a process can prove that: an agent can make itself a terminal.  What keeps an agent from these commands
+is the gate's own rule (``self.gate-command``); what is here catches the rest, such as a script in a pipeline.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+
+import click
+
+# What hosts set in the environment of the commands that their agents run.
+_AGENTS = {
+    "CLAUDECODE": "Claude Code",
+    "CODEX_SANDBOX": "Codex",
+    "CODEX_SANDBOX_NETWORK_DISABLED": "Codex",
+    "GEMINI_CLI": "Gemini CLI",
+}
+
+
+def at_keyboard(command: str, env: Mapping[str, str] = os.environ) -> None:
+    """Raises ClickException unless stdin is a terminal that no agent has opened."""
+    try:
+        terminal = os.isatty(sys.stdin.fileno())
+    except (OSError, ValueError, AttributeError):
+        terminal = False
+    if not terminal:
+        raise click.ClickException(f"{command} is for a person at a terminal: stdin is none. Nothing was changed.")
+    for variable, host in _AGENTS.items():
+        if env.get(variable):
+            raise click.ClickException(
+                f"{command} is for a person, and this is a shell of {host} ({variable} is set). Nothing was changed: "
+                "run it in a terminal of your own."
+            )
