@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from .event import Event, Outcome, Severity
-    from .points import Context, PointResult
+    from .event import Event, Mode, Outcome, Severity
+    from .points import Context, Point, PointResult
     from .policy import Policy
 
 _STRENGTH = {"none": 0, "allow": 0, "context": 1, "trim": 2, "ask": 3, "withhold": 3, "deny": 4}
@@ -44,6 +44,7 @@ def decide(event: Event, policy: Policy, ctx: Context, expressible: frozenset[st
     best = Decision()
     records: list[dict[str, Any]] = []
     troubles: list[str] = []
+    speaking: list[tuple[str, Mode, Point]] = []
     for name in MODULES:
         mode = policy.mode(name)
         point = None
@@ -54,15 +55,9 @@ def decide(event: Event, policy: Policy, ctx: Context, expressible: frozenset[st
         if mode == "off" or point is None:
             if _concerns(name, event):
                 records.append({"point": name, "mode": "off"})
-            continue
-        if not point.applies(event):
-            continue
-        ctx.mode = mode
-        try:
-            result = point.judge(event, ctx)
-        except Exception as wrong:  # one point's failure is not another's, and its own is the policy's to answer
-            troubles.append(f"{name}: {type(wrong).__name__}: {wrong}")
-            result = _failed(name, policy)
+        elif point.applies(event):
+            speaking.append((name, mode, point))  # type: ignore[arg-type]
+    for (name, mode, point), result in zip(speaking, _results(speaking, event, policy, ctx, troubles), strict=True):
         judged = result.judged
         if judged.outcome == "none" and policy.allow == "grant":
             judged = _granted(judged, result.record)
@@ -82,10 +77,38 @@ def decide(event: Event, policy: Policy, ctx: Context, expressible: frozenset[st
         records.append(record)
         if mode == "active" and _outweighs(judged.outcome, best.outcome):
             best = judged
+    if best.outcome in ("withhold", "trim") and ctx.texts:
+        from .points.result import rebuild
+
+        best.replacement = rebuild(event, ctx.texts)
     told, why = express(best, policy, expressible)
     verdict = Verdict(told, best, records, why)
     verdict.troubles = troubles
     return verdict
+
+
+def _results(
+    speaking: list[tuple[str, Mode, Point]], event: Event, policy: Policy, ctx: Context, troubles: list[str]
+) -> list[PointResult]:
+    """What each point says, in order.  Those after the tool share one pass and one call."""
+    if event.kind == "after-tool" and speaking:
+        from .points.after import judge_together
+
+        try:
+            return judge_together([(point, mode) for _, mode, point in speaking], event, ctx)  # type: ignore[misc]
+        except Exception as wrong:
+            troubles.append(f"after the tool: {type(wrong).__name__}: {wrong}")
+            ctx.texts = {}
+            return [_failed(name, policy) for name, _, _ in speaking]
+    results = []
+    for name, mode, point in speaking:
+        ctx.mode = mode
+        try:
+            results.append(point.judge(event, ctx))
+        except Exception as wrong:  # one point's failure is not another's, and its own is the policy's to answer
+            troubles.append(f"{name}: {type(wrong).__name__}: {wrong}")
+            results.append(_failed(name, policy))
+    return results
 
 
 def _failed(name: str, policy: Policy) -> PointResult:
@@ -154,31 +177,40 @@ def with_outcome(decision: Decision, outcome: Outcome, reason: str) -> Decision:
     )
 
 
-def let_run_before(
-    event: Event, verdict: Verdict, env: Mapping[str, str], digest: Callable[[Event, Mapping[str, str], str], str]
-) -> Verdict:
-    """An ask that the person let run is not asked again for the same call in that session.
+def was_let_run(event: Event, env: Mapping[str, str], digest: Callable[[Event, Mapping[str, str], str], str]) -> bool:
+    """Whether the gate asked about this very call before in this session and the person let it run.
 
     ``digest(event, env, cwd)`` names the call; without a local key there is none and every ask is asked.
     """
+    from .state.session import recall
+
+    earlier = recall(env, event, "let-run")
+    if not earlier:
+        return False
+    call = digest(event, env, event.cwd)
+    return bool(call) and any(entry.get("call") == call for entry in earlier)
+
+
+def let_run_before(
+    event: Event, verdict: Verdict, env: Mapping[str, str], digest: Callable[[Event, Mapping[str, str], str], str]
+) -> Verdict:
+    """An ask that the person let run is not asked again for the same call in that session."""
     if verdict.decision.outcome != "ask":
         return verdict
+    if was_let_run(event, env, digest):
+        quiet = Decision(
+            "none",
+            point=verdict.decision.point,
+            rule=verdict.decision.rule,
+            source="rules",
+            note="the person let this call run before",
+        )
+        return Verdict(quiet, verdict.decided, verdict.points, "let run before")
     call = digest(event, env, event.cwd)
-    if not call:
-        return verdict
-    from .state.session import recall, remember
+    if call:
+        from .state.session import remember
 
-    for entry in recall(env, event, "let-run"):
-        if entry.get("call") == call:
-            quiet = Decision(
-                "none",
-                point=verdict.decision.point,
-                rule=verdict.decision.rule,
-                source="rules",
-                note="the person let this call run before",
-            )
-            return Verdict(quiet, verdict.decided, verdict.points, "let run before")
-    remember(env, event, "asked", call=call, what=digest(event, env, ""), call_id=event.call_id)
+        remember(env, event, "asked", call=call, what=digest(event, env, ""), call_id=event.call_id)
     return verdict
 
 

@@ -168,7 +168,7 @@ def _run(data: bytes, lane: Lane) -> Output:
     for problem in policy.problems[:1]:
         lane.trouble(f"policy: {problem}")
     record["policy"] = policy.name
-    from .gate import decide, express, let_run_before, note_run
+    from .gate import decide, express, let_run_before, note_run, was_let_run
     from .points import Context
 
     if event.kind == "after-tool":
@@ -193,6 +193,7 @@ def _run(data: bytes, lane: Lane) -> Output:
         return host.answer(event, _with_reason(told, lane.reason))
 
     ctx.rules_said = rules_said
+    ctx.let_run = lambda: was_let_run(event, lane.env, call_digest)
     verdict = decide(event, policy, ctx, expressible)
     record.pop("reason", None)
     record.pop("told", None)

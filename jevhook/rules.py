@@ -125,6 +125,41 @@ def _rule(table: Mapping[str, Any]) -> dict[str, Any]:
     return rule
 
 
+# What stands when no pack can be read at all: an installation that lost its rules still stops the worst.
+BUILTIN: tuple[dict[str, Any], ...] = (
+    {
+        "id": "builtin.delete",
+        "effect": ["delete", "move", "format", "overwrite"],
+        "target": ["root", "home", "top", "device"],
+        "not_facts": ["empty-only", "container", "redirect", "copy", "to-temp"],
+        "severity": "deny",
+        "reason": "This would destroy {target}.",
+    },
+    {
+        "id": "builtin.force-push",
+        "effect": "force-push",
+        "target": ["production"],
+        "facts": ["force", "mirror"],
+        "severity": "deny",
+        "reason": "This rewrites a shared branch for everyone ({target}).",
+    },
+    {
+        "id": "builtin.code",
+        "effect": ["run-remote-code", "run-decoded", "reverse-shell"],
+        "severity": "deny",
+        "reason": "This runs code that nobody has read.",
+    },
+    {
+        "id": "builtin.self",
+        "effect": ["overwrite", "write", "delete", "move"],
+        "target": ["hook-settings", "gate"],
+        "not_target": ["root", "home"],
+        "severity": "deny",
+        "reason": "This changes the gate or the settings that hold it ({target}).",
+    },
+)
+
+
 class Hit:
     """One rule that speaks about one finding.  ``mode`` is off, shadow or active, by policy."""
 
@@ -153,6 +188,8 @@ class Hit:
 
 def match(table: Mapping[str, Any], findings: Iterable[Finding], rule_mode: Mapping[str, str] | None = None) -> list[Hit]:
     """Every rule that speaks, strongest first.  ``rule_mode`` gives single rules another mode than active."""
+    if not table.get("rules"):
+        table = compile_rules([dict(rule) for rule in BUILTIN])[0]
     rules: dict[str, dict[str, Any]] = table["rules"]
     by_effect: dict[str, list[str]] = table["by_effect"]
     by_program: dict[str, list[str]] = table["by_program"]

@@ -317,7 +317,7 @@ def test_the_built_in_policy_is_what_default_toml_says(layers: Layers) -> None:
 
 
 def test_the_policies_are_found_in_the_checkout() -> None:
-    assert policy.toml_names(policy.policies_dir()) == ["ci", "default", "shadow", "strict"]
+    assert policy.toml_names(policy.policies_dir()) == ["autopilot", "ci", "default", "shadow", "strict"]
 
 
 # Layers.

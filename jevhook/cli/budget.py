@@ -40,9 +40,8 @@ def _lines(found: dict[str, Any]) -> list[str]:
         lines.append(f"cap      {name}: {usd(used)} of {usd(cap['monthly'])} USD ({parts})")
         lines.append(f"         at most {usd(cap['per_decision'])} USD for one decision")
     for ice in found["frozen"]:
-        lines.append(
-            f"FROZEN   {ice['scope']} {ice['name']}: {ice['why']}; `jevhook budget unfreeze` when you have looked"
-        )
+        name = f"{ice['scope']} {ice['name']}".strip()
+        lines.append(f"FROZEN   {name}: {ice['why']}; `jevhook budget unfreeze` when you have looked")
     for hold in found["holds"]:
         lines.append(f"held     {hold['provider']}: {hold['count']} calls of unknown cost, {usd(hold['amount'])} USD")
     for price in found["prices"]:

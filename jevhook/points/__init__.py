@@ -43,7 +43,7 @@ class Context:
     ``asked`` is set once a System One request has been made for this event: there is never a second one.
     """
 
-    __slots__ = ("asked", "env", "home", "mode", "offline", "policy", "rules_said", "started", "world")
+    __slots__ = ("asked", "env", "home", "mode", "let_run", "offline", "policy", "rules_said", "started", "texts", "world")
 
     def __init__(self, policy: Policy, env: Mapping[str, str], started: float, *, home: str = "", offline: bool = False) -> None:
         self.policy = policy
@@ -54,6 +54,8 @@ class Context:
         self.mode = "active"
         self.asked = False
         self.world: Any = None
+        self.texts: dict[tuple[str | int, ...], str] = {}  # after the tool: texts of the result as points left them
+        self.let_run: Callable[[], bool] | None = None  # whether the person let this very call run before
         self.rules_said: Callable[[Decision], None] | None = None  # told before a call is made: what stands without it
 
 

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from ..event import Event
+    from ..event import Decision, Event
     from ..judges import Judge
     from ..shell.calls import Reading
+    from . import Context
 
 SHAPE_VERSION = 1
 SHAPE_CAPABILITIES = {"risk": "rate", "intent": "classify"}
@@ -86,3 +87,38 @@ def questions_shape() -> dict[str, Any]:
             "and nothing can be said.",
         ),
     }
+
+
+def ask_shape(
+    event: Event, ctx: Context, reading: Reading, decision: Decision, record: dict[str, Any], judge: Judge
+) -> None:
+    """The one call of this event, about its shape only.  Fills ``record``; ``decision`` is not touched: nothing that
+    comes back, and no failure either, changes what was decided."""
+    from hashlib import sha256
+
+    from ..jsonio import dumps
+    from ..judges.guarded import REFUSALS
+
+    asked = questions_shape()
+    ctx.asked = True
+    if ctx.rules_said is not None and ctx.mode == "active":
+        ctx.rules_said(decision)
+    reply = judge.ask(shape_state(event, reading, ctx.env), asked, float(ctx.policy.judge.get("deadline", 4.0)))
+    error = reply.error
+    record["questions"] = [{"id": n, "type": q["type"], "capability": SHAPE_CAPABILITIES[n]} for n, q in asked.items()]
+    record["wording"] = sha256(dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
+    record["judge"] = {
+        "asked": error is None or error.kind not in REFUSALS,
+        "egress": "shape",
+        "shadow": sorted(asked),
+        "judge": reply.judge,
+        "provider": reply.provider,
+        "model": reply.model,
+        "latency_ms": reply.latency_ms,
+        "usage": reply.usage,
+        "answers": reply.answers,
+        "warnings": reply.warnings,
+    }
+    if error is not None:
+        record["judge"]["error"] = {"kind": error.kind, "status": error.status, "message": error.message}
+        record["reason"] = error.kind if error.kind in REFUSALS else f"error:{error.kind}"

@@ -178,6 +178,8 @@ def judge(event: Event, ctx: Context) -> PointResult:
     if not ctx.offline and ctx.mode == "active":
         decision = _remembered(event, ctx, reading, decision, chosen, record)
     if decision.outcome != "deny" and not ctx.offline and _wants_judge(decision, hits, ctx):
+        if decision.outcome == "ask" and ctx.let_run is not None and ctx.let_run():
+            return PointResult(decision, record)  # the gate answers for the person: nobody need be asked again
         try:
             decision = _judged(event, ctx, reading, decision, record)
         except Exception as wrong:  # the rules' word stands

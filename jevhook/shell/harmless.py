@@ -302,8 +302,10 @@ def known(name: str, args: list[str]) -> bool:
     if len(args) == 1 and _tells_version(name, args[0]):
         return True
     for arg in args:
-        if ANY in arg or NAME in arg or arg[:1] in (STAR, QMARK):
+        if arg[:1] in (ANY, NAME, STAR, QMARK):
             return False  # it could be an option
+        if (ANY in arg or NAME in arg) and (name != "git" or (arg[0] == "-" and not _valued(arg))):
+            return False
     if name in TOOLS and name not in CHECKS:
         return _tool(name, args)
     if name in CHECKS:
@@ -316,6 +318,12 @@ def known(name: str, args: list[str]) -> bool:
     if name[:3] == "bat" and args[:1] == ["cache"]:
         return False
     return name not in CONTENT or all(readable(word) for word in operands(name, args))
+
+
+def _valued(option: str) -> bool:
+    """Whether only the option's value is not known."""
+    name, mark, _ = option.partition("=")
+    return bool(mark) and ANY not in name and NAME not in name
 
 
 def _tells_version(name: str, arg: str) -> bool:
@@ -493,6 +501,8 @@ def _git(args: list[str]) -> bool:
     if forbidden(rest, _GIT_BAD):
         return False
     words = [a for a in rest if a[:1] != "-"]
+    if sub not in _GIT_PLAIN and any(ANY in a or NAME in a for a in args):
+        return False
     if sub in _GIT_PLAIN:
         return not (sub == "grep" and any(a[:1] == "-" and a[:2] != "--" and "O" in a for a in rest))
     if sub in ("branch", "tag"):

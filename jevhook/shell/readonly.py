@@ -333,6 +333,8 @@ def readable(word: str) -> bool:
         ("/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/mounts")
     ):
         return False
+    if word.startswith("/dev/fd/"):
+        return True  # <(…): what is in it has findings of its own
     at = max(word.rfind(ANY), word.rfind(NAME))
     if at >= 0 and "/" not in word[at:]:
         return word[at + 1 : at + 2] == "." and len(word) > at + 2  # "$name.py": the ending says what it is

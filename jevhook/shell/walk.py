@@ -784,7 +784,7 @@ class Walk:
             return ["/dev/fd/\4"], flow.taints | {"process"}
         if kind == "a":
             for inner in part[1]:
-                if inner[0] in ("c", "v"):
+                if inner[0] in ("a", "c", "v"):
                     self.part(inner, scope, depth)
             return [NAME], _NO_TAINT
         if kind == "A":

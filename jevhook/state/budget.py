@@ -156,7 +156,8 @@ def _reserve(con: sqlite3.Connection, provider: str, model: str, now: float) -> 
         ).fetchone()
         used = int(row[0]) if row else 0
         if used + amount > monthly:
-            return None, f"the month's budget of {_shown(scope, name)} is used up: {usd(used)} of {usd(monthly)} USD"
+            left = f"{usd(used)} of {usd(monthly)} USD are spoken for and one decision may cost {usd(amount)}"
+            return None, f"the month's budget of {_shown(scope, name)} is used up: {left}"
     ticket = Ticket(ledger.new_id(), amount)
     con.execute(
         "INSERT INTO reservations(id, period, provider, model, amount, state, at) "

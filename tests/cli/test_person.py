@@ -154,7 +154,7 @@ def test_a_budget_from_the_first_cap_to_the_last(private_home: Path) -> None:
     ticket, _ = budget.reserve(env, "typesafe", "jev", now)
     assert ticket is not None
     budget.settle(env, ticket, 9000, now)
-    assert "FROZEN   user : one decision cost 0.009 USD" in in_a_pipe("budget")[1]
+    assert "FROZEN   user: one decision cost 0.009 USD" in in_a_pipe("budget")[1]
     assert at_terminal("budget", "unfreeze") == (0, "3 buckets thawed\n")
     assert at_terminal("budget", "clear")[0] == 0
     assert in_a_pipe("budget")[1].startswith("no cap is set")

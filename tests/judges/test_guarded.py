@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from systemone.loopback import Connection, Served, serve
 
 from jevhook.judges.embedded import EmbeddedJudge
 from jevhook.judges.guarded import GuardedJudge, guard
@@ -16,7 +17,6 @@ from jevhook.judges.mock import MockJudge
 from jevhook.judges.remote import RemoteJudge
 from jevhook.state import breaker, budget
 from jevhook.systemone import dialects, wire
-from systemone.loopback import Connection, Served, serve
 
 QUESTIONS = {"asked": wire.noul("Is it so?")}
 USAGE = {"input_tokens": 1000, "output_tokens": 10}

@@ -1,16 +1,18 @@
-"""Against System One servers that others wrote, where they are installed.  Wiring only: their answers mean nothing."""
+"""Against System One servers that others wrote (extra ``servers``).  Wiring only: their answers mean nothing."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
-from jevhook.judges import JudgeReply
+from jevhook.judges import JudgeReply, choose
 from jevhook.judges.remote import RemoteJudge
 from jevhook.systemone import dialects, wire
 
@@ -27,15 +29,17 @@ STATE = {"command": "rm -rf build", "cwd": "/home/dev/shop"}
 @contextlib.contextmanager
 def running(*command: str) -> Iterator[str]:
     """The base URL of a server that another package brings, started for this test and stopped after it."""
-    found = shutil.which(command[0])
+    found = shutil.which(command[0], path=os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", ""))
     if found is None:
-        pytest.skip(f"{command[0]} is not installed")
+        pytest.skip(f"{command[0]} is not installed: pip install '.[servers]'")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     quiet = subprocess.DEVNULL
-    server = subprocess.Popen([found, *command[1:], "--port", str(port)], stdout=quiet, stderr=quiet)
+    where = [] if command[0] == "microllm" else ["--port", str(port)]  # microllm goes by PORT alone
+    env = {**os.environ, "PORT": str(port), "HOST": "127.0.0.1"}
+    server = subprocess.Popen([found, *command[1:], *where], env=env, stdin=quiet, stdout=quiet, stderr=quiet)
     try:
-        for _ in range(200):
+        for _ in range(400):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.05):
                 break
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -52,14 +56,21 @@ def ask(base: str, key: str = "") -> JudgeReply:
     return judge.ask(STATE, QUESTIONS, 5)
 
 
-@pytest.mark.parametrize("command", [("jevcompat", "mock"), ("sparrow-decider", "serve")])
+SERVERS = [("jevcompat", "mock"), ("sparrow-decider", "serve"), ("microllm",)]
+
+
+@pytest.mark.parametrize("command", SERVERS, ids=lambda command: command[0])
 def test_a_server_of_others_answers_every_question(command: tuple[str, ...]) -> None:
     with running(*command) as base:
         reply = ask(base)
+        routed, why = choose({"settings_origin": "user", "provider": "native", "base_url": base}, {}, True)
+        assert routed is not None, why
+        assert set(routed.ask(STATE, QUESTIONS, 5).answers) == set(QUESTIONS)
     assert reply.error is None and reply.warnings == []
     assert set(reply.answers) == set(QUESTIONS)
     assert reply.answers["risk"]["confidence_from"] == "reported"
-    assert reply.model != "jev-latest"
+    assert reply.usage.get("input_tokens", 1) >= 0
+    assert reply.model
 
 
 @pytest.mark.parametrize(("key", "kind"), [("", "auth"), ("wrong", "auth"), ("right", "")])

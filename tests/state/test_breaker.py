@@ -165,7 +165,7 @@ WRONG: list[tuple[str, Callable[[Path], object]]] = [
 
 
 def file_text() -> str:
-    numbers = {field: 0.0 for field in ("count", "useless", "wait")}
+    numbers = dict.fromkeys(("count", "useless", "wait"), 0.0)
     numbers |= {"failed_at": NOW, "used_at": NOW, "opened_at": NOW, "open_until": NOW + 300, "wait": 300.0}
     return '{"key":"k","kind":"auth",' + ",".join(f'"{name}":{value!r}' for name, value in numbers.items()) + "}"
 

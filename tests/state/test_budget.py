@@ -102,7 +102,9 @@ def test_the_month_is_never_exceeded_and_holds_count(env: dict[str, str]) -> Non
     budget.settle(env, reserved(env), 90, NOW)
     reserved(env)
     assert bucket(env) == (90, 100, 100)
-    assert "the month's budget of user is used up: 0.00029 of 0.00035 USD" in refusal(env)
+    assert refusal(env) == (
+        "the month's budget of user is used up: 0.00029 of 0.00035 USD are spoken for and one decision may cost 0.0001"
+    )
 
 
 def test_a_month_is_a_utc_month_and_the_next_one_starts_empty(env: dict[str, str]) -> None:

@@ -1,0 +1,94 @@
+"""After the tool: both points share one pass over the result and one System One call.
+
+tool.injection first, tool.admission on what its rules leave; then the call, with the questions of both; then each
+settles in that order.  What is handed on is rebuilt once, in the tool's own shape.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    from ..event import Event
+    from . import Context, PointResult
+
+    class Prepared(Protocol):
+        """What a point wants to know about a result: ``questions`` by id, and its part of the ``state``."""
+
+        questions: dict[str, dict[str, Any]]
+        state: dict[str, Any]
+
+    class AfterPoint(Protocol):
+        ID: str
+
+        def prepare(self, event: Event, ctx: Context) -> Prepared | None: ...
+
+        def settle(self, prepared: Any, answers: dict[str, dict[str, Any]], ctx: Context) -> PointResult: ...
+
+
+def judge_together(points: list[tuple[AfterPoint, str]], event: Event, ctx: Context) -> list[PointResult]:
+    """One result a point, in order.  ``points`` come with their mode; those that are off are not among them.
+
+    A point in shadow may ask too: its questions ride in the same request, so that nothing another point sees changes.
+    """
+    from ..event import Decision
+    from . import PointResult
+
+    prepared: list[Any] = []
+    for point, mode in points:
+        ctx.mode = mode
+        prepared.append(point.prepare(event, ctx))
+    answers, call = _ask(points, prepared, event, ctx)
+    results: list[PointResult] = []
+    for at, (point, mode) in enumerate(points):
+        ctx.mode = mode
+        if prepared[at] is None:
+            results.append(PointResult(Decision(point=point.ID), {"reason": "out-of-scope"}))
+            continue
+        mine = {key[len(f"{at}:") :]: value for key, value in answers.items() if key.startswith(f"{at}:")}
+        result = point.settle(prepared[at], mine, ctx)
+        if prepared[at].questions and call:
+            result.record.setdefault("judge", call)
+            if "error" in call:
+                result.record["reason"] = f"error:{call['error']['kind']}"
+        results.append(result)
+    return results
+
+
+def _ask(
+    points: list[tuple[AfterPoint, str]], prepared: list[Any], event: Event, ctx: Context
+) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """The answers by prefixed id, and the call's part of the ledger line ({} when nobody was asked)."""
+    questions: dict[str, dict[str, Any]] = {}
+    state: dict[str, Any] = {"tool": "".join(c for c in event.tool if c.isalnum() or c in "_-.")[:64]}
+    for at, part in enumerate(prepared):
+        if part is None or not part.questions:
+            continue
+        for name, question in part.questions.items():
+            questions[f"{at}:{name}"] = question
+        state.update(part.state)
+    if not questions or ctx.offline or ctx.asked or ctx.policy.judge.get("when", "ask") == "never":
+        return {}, {}
+    from ..judges import choose
+    from ..text.redact import redact_value
+
+    chosen, why = choose(ctx.policy.judge, ctx.env, True)
+    if chosen is None or chosen.name == "embedded":
+        return {}, {"asked": False, "why": why}
+    ctx.asked = True
+    reply = chosen.ask(redact_value(state), questions, float(ctx.policy.judge.get("deadline", 4.0)))
+    call: dict[str, Any] = {
+        "asked": True,
+        "judge": reply.judge,
+        "provider": reply.provider,
+        "model": reply.model,
+        "latency_ms": round(reply.latency_ms, 1),
+        "usage": reply.usage,
+        "questions": len(questions),
+        "answered": len(reply.answers),
+        "warnings": reply.warnings[:12],
+    }
+    if reply.error is not None:
+        call["error"] = {"kind": reply.error.kind, "status": reply.error.status, "message": reply.error.message}
+    return reply.answers, call
