@@ -56,7 +56,7 @@ def decide(event: Event, policy: Policy, ctx: Context, expressible: frozenset[st
             if _concerns(name, event):
                 records.append({"point": name, "mode": "off"})
         elif point.applies(event):
-            speaking.append((name, mode, point))  # type: ignore[arg-type]
+            speaking.append((name, mode, point))
     for (name, mode, point), result in zip(speaking, _results(speaking, event, policy, ctx, troubles), strict=True):
         judged = result.judged
         if judged.outcome == "none" and policy.allow == "grant":
