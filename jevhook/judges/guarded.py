@@ -6,8 +6,10 @@ sent, and what the rules decided stands as after any other failure.
 
 from __future__ import annotations
 
+import os
 import time
 
+from .. import ledger
 from . import JudgeReply
 
 TYPE_CHECKING = False
@@ -59,10 +61,10 @@ class GuardedJudge:
         may, why = breaker.allowed(env, key, time.time())
         if not may:
             return self._refused("breaker", why, questions)
-        from ..state import budget
-
         ticket = None
-        if budget.capped(env):
+        if os.path.lexists(os.path.join(ledger.directory(env), "budget.sqlite")):  # budget.capped, without the import
+            from ..state import budget
+
             ticket, why = budget.reserve(env, self.provider, self.model, time.time())
             if ticket is None:
                 return self._refused("budget", why, questions)

@@ -302,8 +302,8 @@ def known(name: str, args: list[str]) -> bool:
     if len(args) == 1 and _tells_version(name, args[0]):
         return True
     for arg in args:
-        if arg[:1] in (ANY, NAME, STAR, QMARK):
-            return False  # it could be an option
+        if arg[:1] in (ANY, NAME) or (arg[:1] in (STAR, QMARK) and CHECKS.get(name) is not _awk):
+            return False  # it could be an option; awk takes none behind its program
         if (ANY in arg or NAME in arg) and (name != "git" or (arg[0] == "-" and not _valued(arg))):
             return False
     if name in TOOLS and name not in CHECKS:
@@ -624,7 +624,9 @@ def _sed(args: list[str]) -> bool:
 
 def _awk(args: list[str]) -> bool:
     script, _ = script_of("awk", args)
-    return script is not None and awk_only_prints(script)
+    if script is None or any(mark in script for mark in (ANY, NAME, STAR, QMARK)):
+        return False
+    return awk_only_prints(script)
 
 
 def sed_only_prints(script: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from .finding import ANY, NAME, NOTHING, QMARK, STAR, Finding, Target, shown
+from .finding import ANY, NAME, NOTHING, QMARK, STAR, Finding, Target
 from .parse import Unreadable, read
 from .paths import Place, absolute, classify
 from .tree import Branch, Command, Function, Group, Loop, Node, Pipeline, Redirect, Sequence, Test
@@ -378,7 +378,7 @@ class Walk:
             op = redirect.op
             if op in ("<<", "<<-"):
                 text, taints = self.joined(redirect.word, scope, depth)
-                stdin = Flow(text if ANY not in text and NAME not in text else text, taints)
+                stdin = Flow(text, taints)
             elif op == "<<<":
                 text, taints = self.joined(redirect.word, scope, depth)
                 stdin = Flow(text + "\n", taints)

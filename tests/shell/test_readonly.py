@@ -63,6 +63,7 @@ sed -n '/start/,/end/p' src/app.py
 sed -e 's/a/b/g' -e '/x/d' src/app.py
 sed ':a;N;$!ba;s/\n/ /g' notes.txt
 awk '{print $1}' notes.txt
+awk '{print $1}' *.log | sort | uniq | wc -l
 awk -F: '$3 > 1000 {print $1}' /etc/passwd
 awk 'NR==1 || /foo|bar/ {s += $2} END {print s / NR}' notes.txt
 jq '.scripts | keys' package.json

@@ -1,0 +1,251 @@
+"""Whether a secret gets out through a hook.
+
+    scripts/secrets [--verbose]
+
+Forty secrets, made up on the spot in the shapes that services really give them, are planted one after the other in
+the command, its description, the user's request in the transcript and the environment of a whole ``jevhook hook``
+process.  A judge on loopback keeps every request it gets; the ledger keeps the judged state.  Counts the bytes of the
+secrets, in runs of eight or more, that turn up in requests, ledger, stdout, stderr and what else the hook leaves on
+disk.  Fails (exit 1) when that is not 0 everywhere, or when the judge was not asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import os
+import random
+import string
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+PYTHON = sys.executable
+RUN = 8  # a shorter run of a secret's letters may be anywhere by chance
+MARK = "zebra-crossing"  # harmless: shows that the text around a secret did arrive
+
+# The same secrets in every run: a failure can be looked at again.  Nothing here is anybody's key.
+made_up = random.Random(20261129)
+ALNUM = string.ascii_letters + string.digits
+LOWER = string.ascii_lowercase + string.digits
+UPPER = string.ascii_uppercase + string.digits
+HEX = "0123456789abcdef"
+B64 = ALNUM + "+/"
+
+
+def letters(count: int, of: str = ALNUM) -> str:
+    return "".join(made_up.choice(of) for _ in range(count))
+
+
+def password(count: int = 14) -> str:
+    return letters(count - 2) + made_up.choice("!%^~") + letters(1, string.digits)
+
+
+def jwt() -> str:
+    def part(value: dict[str, Any]) -> str:
+        return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+    return f"{part({'alg': 'HS256', 'kid': letters(12)})}.{part({'sub': letters(16), 'exp': 1900000000})}.{letters(43)}"
+
+
+def pem(kind: str) -> str:
+    body = "\n".join(letters(64, B64) for _ in range(4))
+    return f"-----BEGIN {kind}-----\n{body}\n-----END {kind}-----"
+
+
+class Planted:
+    """``secret`` as it stands in ``command``; ``variable`` is the environment's name for it."""
+
+    def __init__(self, name: str, secret: str, command: str, variable: str) -> None:
+        self.name = name
+        self.secret = secret
+        self.command = command.replace("SECRET", secret)
+        self.variable = variable
+
+
+def planted() -> list[Planted]:
+    rows: list[tuple[str, str, str, str]] = [
+        ("GitHub token", "ghp_" + letters(36), "git clone https://SECRET@github.com/a/b", "GITHUB_TOKEN"),
+        ("GitHub fine-grained", f"github_pat_{letters(22)}_{letters(59)}", "gh auth login --with-token <<< SECRET", "GH_TOKEN"),
+        ("GitHub server", "ghs_" + letters(36), "curl -H 'Authorization: token SECRET' https://api.github.com", "GHS"),
+        ("GitLab", "glpat-" + letters(20), "curl --header 'PRIVATE-TOKEN: SECRET' https://gitlab.com/api/v4/user", "GL_PAT"),
+        ("Slack bot", f"xoxb-{letters(12, string.digits)}-{letters(12, string.digits)}-{letters(24)}", "slack post --token SECRET hello", "SLACK_BOT_TOKEN"),
+        ("Slack app", f"xapp-1-A{letters(10, UPPER)}-{letters(13, string.digits)}-{letters(64, HEX)}", "SLACK_APP=SECRET node bot.js", "SLACK_APP"),
+        ("Slack webhook", letters(24), "curl -d x https://hooks.slack.com/services/T00000000/B00000000/SECRET", "SLACK_HOOK_SECRET"),
+        ("AWS key id", "AKIA" + letters(16, UPPER), "aws configure set aws_access_key_id SECRET", "AWS_ACCESS_KEY_ID"),
+        ("AWS secret", letters(40, B64), "AWS_SECRET_ACCESS_KEY=SECRET aws s3 ls", "AWS_SECRET_ACCESS_KEY"),
+        ("AWS session", letters(120, B64), "export AWS_SESSION_TOKEN=SECRET", "AWS_SESSION_TOKEN"),
+        ("Google API", "AIza" + letters(35), "curl 'https://maps.googleapis.com/x?key=SECRET'", "GOOGLE_API_KEY"),
+        ("Google OAuth", "ya29." + letters(60), "gcloud --access-token SECRET projects list", "CLOUDSDK_AUTH_ACCESS_TOKEN"),
+        ("OpenAI project", "sk-proj-" + letters(48), "OPENAI_API_KEY=SECRET python run.py", "OPENAI_API_KEY"),
+        ("OpenAI old", "sk-" + letters(48), "python run.py --api-key SECRET", "MY_LLM"),
+        ("Anthropic", f"sk-ant-api03-{letters(93)}AA", "curl -H 'x-api-key: SECRET' https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+        ("OpenRouter", "sk-or-v1-" + letters(64, HEX), "echo SECRET > key.txt", "OPENROUTER_API_KEY"),
+        ("Stripe", "sk_live_" + letters(24), "stripe --api-key SECRET charges list", "STRIPE_KEY"),
+        ("Stripe restricted", "rk_live_" + letters(24), "curl -u SECRET: https://api.stripe.com/v1/x", "STRIPE_RK"),
+        ("SendGrid", f"SG.{letters(22)}.{letters(43)}", "curl -H 'Authorization: Bearer SECRET' https://api.sendgrid.com", "SENDGRID_API_KEY"),
+        ("Twilio", letters(32, HEX), f"curl -u AC{letters(32, HEX)}:SECRET https://api.twilio.com", "TWILIO_AUTH_TOKEN"),
+        ("npm", "npm_" + letters(36), "npm config set //registry.npmjs.org/:_authToken SECRET", "NPM_TOKEN"),
+        ("PyPI", "pypi-AgEIcHlwaS5vcmc" + letters(140), "twine upload -u __token__ -p SECRET dist/*", "TWINE_PASSWORD"),
+        ("Hugging Face", "hf_" + letters(34), "huggingface-cli login --token SECRET", "HF_TOKEN"),
+        ("DigitalOcean", "dop_v1_" + letters(64, HEX), "doctl auth init -t SECRET", "DIGITALOCEAN_ACCESS_TOKEN"),
+        ("Shopify", "shpat_" + letters(32, HEX), "curl -H 'X-Shopify-Access-Token: SECRET' https://x.myshopify.com", "SHOPIFY"),
+        ("Telegram", f"{letters(10, string.digits)}:AA{letters(33)}", "curl https://api.telegram.org/botSECRET/getMe", "TELEGRAM_BOT_TOKEN"),
+        ("JWT", jwt(), "curl -H 'Authorization: Bearer SECRET' https://api.example.com", "SESSION_JWT"),
+        ("basic header", base64.b64encode(f"admin:{password()}".encode()).decode(), "curl -H 'Authorization: Basic SECRET' https://x.example", "BASIC_AUTH"),
+        ("database URL", password(), "psql postgres://app:SECRET@db.example:5432/shop -c 'select 1'", "DATABASE_PASSWORD"),
+        ("redis URL", letters(24), "redis-cli -u redis://:SECRET@cache.example:6379 ping", "REDIS_PASSWORD"),
+        ("mysql -p", password(), "mysql -h db.example -u root -pSECRET shop", "MYSQL_PWD"),
+        ("password flag", password(16), "deploy --user root --password=SECRET --host x", "DEPLOY_PASSWORD"),
+        ("curl -u", password(), "curl -u admin:SECRET https://intranet.example/x", "INTRANET_PASSWORD"),
+        ("docker login", letters(20), "docker login -u me -p SECRET registry.example", "REGISTRY_PASSWORD"),
+        ("cookie", letters(40), "curl -b 'session=SECRET' https://shop.example/admin", "SESSION_COOKIE"),
+        ("RSA key", pem("RSA PRIVATE KEY"), "cat > id_rsa <<'EOF'\nSECRET\nEOF", "DEPLOY_KEY"),
+        ("OpenSSH key", pem("OPENSSH PRIVATE KEY"), "printf '%s' 'SECRET' | ssh-add -", "SSH_PRIVATE_KEY"),
+        ("Azure storage", letters(86, B64) + "==", "az storage blob list --connection-string 'AccountName=a;AccountKey=SECRET;'", "AZURE_STORAGE_KEY"),
+        ("Vault", "hvs." + letters(90), "VAULT_TOKEN=SECRET vault read secret/x", "VAULT_TOKEN"),
+        ("a variable's own value", letters(18), "sshpass -p SECRET ssh host.example uptime", "WORK_PASSWORD"),
+    ]  # fmt: skip
+    return [Planted(*row) for row in rows]
+
+
+class Judge(ThreadingHTTPServer):
+    """Keeps every request; answers, or fails and echoes what it was sent, as some services do."""
+
+    def __init__(self) -> None:
+        self.requests: list[bytes] = []
+        super().__init__(("127.0.0.1", 0), Handler)
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Judge
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.server.requests.append(str(self.headers).encode() + body)
+        number = len(self.server.requests)
+        status, answer = 200, b""
+        if number % 4 == 0:
+            status, answer = 422, json.dumps({"detail": [{"msg": body.decode(), "input": body.decode()}]}).encode()
+        else:
+            asked = json.loads(body)["questions"]
+            sure = 0.97 if number % 4 == 1 else 0.5  # the first kind makes the hook speak
+            answers = {name: {"type": "noul", "noul": sure} for name, q in asked.items() if q["type"] == "noul"}
+            answer = json.dumps({"model": body.decode()[:150], "answers": answers}).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def leaked(secret: str, place: bytes) -> int:
+    """How many of the secret's bytes are in ``place``, in runs of at least ``RUN``; JSON's escapes undone."""
+    shown = place.decode("utf-8", "replace")
+    shown = shown.replace("\\\\", "\\").replace("\\n", "\n").replace("\\/", "/").replace('\\"', '"')
+    seen: set[int] = set()
+    for line_at, line in _lines(secret):
+        for at in range(len(line) - RUN + 1):
+            if line[at : at + RUN] in shown:
+                seen.update(range(line_at + at, line_at + at + RUN))
+    return len(seen)
+
+
+def _lines(secret: str) -> list[tuple[int, str]]:
+    """The lines of a secret that are secret, each with its place: not the dashes around a key."""
+    made, at = [], 0
+    for line in secret.split("\n"):
+        if not line.startswith("-----"):
+            bare = line.removeprefix("pypi-AgEIcHlwaS5vcmc").removeprefix("github_pat_").removeprefix("sk-ant-api03-")
+            made.append((at + len(line) - len(bare), bare))
+        at += len(line) + 1
+    return made
+
+
+def hook(row: Planted, home: Path, url: str) -> tuple[bytes, bytes]:
+    """One hook with the secret in four places: (stdout, stderr)."""
+    config = home / ".config" / "jevhook" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(
+        f'[judge]\nprovider = "native"\nbase_url = "{url}"\nwhen = "always"\n[ledger]\nrecord_state = true\n'
+    )
+    project = home / "shop"
+    (project / ".git").mkdir(parents=True)
+    asked = f"{MARK}: please go on, you may use {row.secret} for it; {row.variable}={row.secret}"
+    transcript = home / "session.jsonl"
+    message = {"role": "user", "content": asked}
+    transcript.write_text(json.dumps({"type": "user", "isSidechain": False, "message": message}) + "\n")
+    event = {
+        "session_id": "s",
+        "transcript_path": str(transcript),
+        "cwd": str(project),
+        "permission_mode": "default",
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": row.command, "description": f"{MARK}: uses {row.variable}={row.secret} to go on"},
+        "tool_use_id": "toolu_1",
+    }
+    env = {"PATH": os.environ["PATH"], "HOME": str(home), row.variable: row.secret}
+    done = subprocess.run(
+        [PYTHON, "-m", "jevhook", "hook"], input=json.dumps(event).encode(), capture_output=True, env=env, cwd=project
+    )
+    if done.returncode:
+        raise SystemExit(f"{row.name}: exit {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")
+    return done.stdout, done.stderr
+
+
+def left_on_disk(home: Path) -> dict[str, bytes]:
+    """What the hook wrote, ledger and the rest."""
+    found = {"ledger": b"", "other files": b""}
+    for path in home.rglob("*"):
+        if path.is_file() and path.name not in ("config.toml", "session.jsonl"):
+            found["ledger" if path.name.startswith("ledger") else "other files"] += path.read_bytes()
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--verbose", action="store_true", help="a line for each secret")
+    options = parser.parse_args()
+    rows = planted()
+    totals = dict.fromkeys(("requests", "ledger", "stdout", "stderr", "other files"), 0)
+    asked = marked = spoke = failed = 0
+    judge = Judge()
+    threading.Thread(target=judge.serve_forever, args=(0.01,), daemon=True).start()
+    say: Callable[[str], None] = print
+    for row in rows:
+        before = len(judge.requests)
+        with tempfile.TemporaryDirectory(prefix="jevhook-secrets-") as place:
+            stdout, stderr = hook(row, Path(place), f"http://127.0.0.1:{judge.server_address[1]}")
+            places = {"stdout": stdout, "stderr": stderr, **left_on_disk(Path(place))}
+        places["requests"] = b"".join(judge.requests[before:])
+        asked += len(judge.requests) > before
+        marked += places["requests"].count(MARK.encode()) > 0
+        spoke += bool(stdout.strip())
+        failed += b'"error"' in places["ledger"]
+        found = {name: leaked(row.secret, data) for name, data in places.items()}
+        for name, count in found.items():
+            totals[name] += count
+        if options.verbose or any(found.values()):
+            say(f"{row.name:<24} {', '.join(f'{name} {count}' for name, count in found.items())}")
+    judge.shutdown()
+    say(
+        f"{len(rows)} secrets: {asked} hooks asked the judge, {marked} with the user's words, {failed} calls failed, {spoke} spoke"
+    )
+    say("bytes of them found: " + ", ".join(f"{name} {count}" for name, count in totals.items()))
+    if len(rows) != 40 or asked != len(rows) or marked != len(rows) or not failed or not spoke or any(totals.values()):
+        say("FAILED")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
