@@ -168,6 +168,17 @@ def _run(data: bytes, lane: Lane) -> Output:
     for problem in policy.problems[:1]:
         lane.trouble(f"policy: {problem}")
     record["policy"] = policy.name
+    from . import ledger
+
+    if policy.allow_env_off or os.path.lexists(os.path.join(ledger.directory(lane.env), "off")):
+        from .state.off import env_off, switched_off
+
+        off, until = switched_off(lane.env, lane.started_at, event.cwd)
+        if off or (policy.allow_env_off and env_off(lane.env)):
+            record["reason"] = "off"
+            if until and off:
+                record["off_until"] = _iso(until)
+            return SILENCE
     from .gate import decide, express, let_run_before, note_run, was_let_run
     from .points import Context
 

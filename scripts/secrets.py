@@ -3,10 +3,12 @@
     scripts/secrets [--verbose]
 
 Forty secrets, made up on the spot in the shapes that services really give them, are planted one after the other in
-the command, its description, the user's request in the transcript and the environment of a whole ``jevhook hook``
-process.  A judge on loopback keeps every request it gets; the ledger keeps the judged state.  Counts the bytes of the
-secrets, in runs of eight or more, that turn up in requests, ledger, stdout, stderr and what else the hook leaves on
-disk.  Fails (exit 1) when that is not 0 everywhere, or when the judge was not asked.
+the command, its description and the user's request in the transcript of whole ``jevhook hook`` processes: once with the
+secret in the environment too and bare in every text, once without either (there only what has a shape, or stands where
+a secret stands, can be known).  A judge on loopback keeps every request it gets; the ledger keeps the judged state.
+
+Counts the bytes of the secrets, in runs of eight or more, that turn up in requests, ledger, stdout, stderr and what
+else the hook leaves on disk.  Fails (exit 1) when that is not 0 everywhere, or when the judge was not asked.
 """
 
 from __future__ import annotations
@@ -21,7 +23,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -60,58 +61,128 @@ def pem(kind: str) -> str:
 
 
 class Planted:
-    """``secret`` as it stands in ``command``; ``variable`` is the environment's name for it."""
+    """``secret`` as it stands (for §) in ``command``; ``variable`` is the environment's name for it."""
 
     def __init__(self, name: str, secret: str, command: str, variable: str) -> None:
         self.name = name
         self.secret = secret
-        self.command = command.replace("SECRET", secret)
+        self.command = command.replace("§", secret)
         self.variable = variable
 
 
 def planted() -> list[Planted]:
     rows: list[tuple[str, str, str, str]] = [
-        ("GitHub token", "ghp_" + letters(36), "git clone https://SECRET@github.com/a/b", "GITHUB_TOKEN"),
-        ("GitHub fine-grained", f"github_pat_{letters(22)}_{letters(59)}", "gh auth login --with-token <<< SECRET", "GH_TOKEN"),
-        ("GitHub server", "ghs_" + letters(36), "curl -H 'Authorization: token SECRET' https://api.github.com", "GHS"),
-        ("GitLab", "glpat-" + letters(20), "curl --header 'PRIVATE-TOKEN: SECRET' https://gitlab.com/api/v4/user", "GL_PAT"),
-        ("Slack bot", f"xoxb-{letters(12, string.digits)}-{letters(12, string.digits)}-{letters(24)}", "slack post --token SECRET hello", "SLACK_BOT_TOKEN"),
-        ("Slack app", f"xapp-1-A{letters(10, UPPER)}-{letters(13, string.digits)}-{letters(64, HEX)}", "SLACK_APP=SECRET node bot.js", "SLACK_APP"),
-        ("Slack webhook", letters(24), "curl -d x https://hooks.slack.com/services/T00000000/B00000000/SECRET", "SLACK_HOOK_SECRET"),
-        ("AWS key id", "AKIA" + letters(16, UPPER), "aws configure set aws_access_key_id SECRET", "AWS_ACCESS_KEY_ID"),
-        ("AWS secret", letters(40, B64), "AWS_SECRET_ACCESS_KEY=SECRET aws s3 ls", "AWS_SECRET_ACCESS_KEY"),
-        ("AWS session", letters(120, B64), "export AWS_SESSION_TOKEN=SECRET", "AWS_SESSION_TOKEN"),
-        ("Google API", "AIza" + letters(35), "curl 'https://maps.googleapis.com/x?key=SECRET'", "GOOGLE_API_KEY"),
-        ("Google OAuth", "ya29." + letters(60), "gcloud --access-token SECRET projects list", "CLOUDSDK_AUTH_ACCESS_TOKEN"),
-        ("OpenAI project", "sk-proj-" + letters(48), "OPENAI_API_KEY=SECRET python run.py", "OPENAI_API_KEY"),
-        ("OpenAI old", "sk-" + letters(48), "python run.py --api-key SECRET", "MY_LLM"),
-        ("Anthropic", f"sk-ant-api03-{letters(93)}AA", "curl -H 'x-api-key: SECRET' https://api.anthropic.com", "ANTHROPIC_API_KEY"),
-        ("OpenRouter", "sk-or-v1-" + letters(64, HEX), "echo SECRET > key.txt", "OPENROUTER_API_KEY"),
-        ("Stripe", "sk_live_" + letters(24), "stripe --api-key SECRET charges list", "STRIPE_KEY"),
-        ("Stripe restricted", "rk_live_" + letters(24), "curl -u SECRET: https://api.stripe.com/v1/x", "STRIPE_RK"),
-        ("SendGrid", f"SG.{letters(22)}.{letters(43)}", "curl -H 'Authorization: Bearer SECRET' https://api.sendgrid.com", "SENDGRID_API_KEY"),
-        ("Twilio", letters(32, HEX), f"curl -u AC{letters(32, HEX)}:SECRET https://api.twilio.com", "TWILIO_AUTH_TOKEN"),
-        ("npm", "npm_" + letters(36), "npm config set //registry.npmjs.org/:_authToken SECRET", "NPM_TOKEN"),
-        ("PyPI", "pypi-AgEIcHlwaS5vcmc" + letters(140), "twine upload -u __token__ -p SECRET dist/*", "TWINE_PASSWORD"),
-        ("Hugging Face", "hf_" + letters(34), "huggingface-cli login --token SECRET", "HF_TOKEN"),
-        ("DigitalOcean", "dop_v1_" + letters(64, HEX), "doctl auth init -t SECRET", "DIGITALOCEAN_ACCESS_TOKEN"),
-        ("Shopify", "shpat_" + letters(32, HEX), "curl -H 'X-Shopify-Access-Token: SECRET' https://x.myshopify.com", "SHOPIFY"),
-        ("Telegram", f"{letters(10, string.digits)}:AA{letters(33)}", "curl https://api.telegram.org/botSECRET/getMe", "TELEGRAM_BOT_TOKEN"),
-        ("JWT", jwt(), "curl -H 'Authorization: Bearer SECRET' https://api.example.com", "SESSION_JWT"),
-        ("basic header", base64.b64encode(f"admin:{password()}".encode()).decode(), "curl -H 'Authorization: Basic SECRET' https://x.example", "BASIC_AUTH"),
-        ("database URL", password(), "psql postgres://app:SECRET@db.example:5432/shop -c 'select 1'", "DATABASE_PASSWORD"),
-        ("redis URL", letters(24), "redis-cli -u redis://:SECRET@cache.example:6379 ping", "REDIS_PASSWORD"),
-        ("mysql -p", password(), "mysql -h db.example -u root -pSECRET shop", "MYSQL_PWD"),
-        ("password flag", password(16), "deploy --user root --password=SECRET --host x", "DEPLOY_PASSWORD"),
-        ("curl -u", password(), "curl -u admin:SECRET https://intranet.example/x", "INTRANET_PASSWORD"),
-        ("docker login", letters(20), "docker login -u me -p SECRET registry.example", "REGISTRY_PASSWORD"),
-        ("cookie", letters(40), "curl -b 'session=SECRET' https://shop.example/admin", "SESSION_COOKIE"),
-        ("RSA key", pem("RSA PRIVATE KEY"), "cat > id_rsa <<'EOF'\nSECRET\nEOF", "DEPLOY_KEY"),
-        ("OpenSSH key", pem("OPENSSH PRIVATE KEY"), "printf '%s' 'SECRET' | ssh-add -", "SSH_PRIVATE_KEY"),
-        ("Azure storage", letters(86, B64) + "==", "az storage blob list --connection-string 'AccountName=a;AccountKey=SECRET;'", "AZURE_STORAGE_KEY"),
-        ("Vault", "hvs." + letters(90), "VAULT_TOKEN=SECRET vault read secret/x", "VAULT_TOKEN"),
-        ("a variable's own value", letters(18), "sshpass -p SECRET ssh host.example uptime", "WORK_PASSWORD"),
-    ]  # fmt: skip
+        ("GitHub token", "ghp_" + letters(36), "git clone https://§@github.com/a/b", "GITHUB_TOKEN"),
+        (
+            "GitHub fine-grained",
+            f"github_pat_{letters(22)}_{letters(59)}",
+            "gh auth login --with-token <<< §",
+            "GH_TOKEN",
+        ),
+        ("GitHub server", "ghs_" + letters(36), "curl -H 'Authorization: token §' https://api.github.com", "GHS"),
+        (
+            "GitLab",
+            "glpat-" + letters(20),
+            "curl --header 'PRIVATE-TOKEN: §' https://gitlab.com/api/v4/user",
+            "GL_PAT",
+        ),
+        (
+            "Slack bot",
+            f"xoxb-{letters(12, string.digits)}-{letters(12, string.digits)}-{letters(24)}",
+            "slack post --token § hello",
+            "SLACK_BOT_TOKEN",
+        ),
+        (
+            "Slack app",
+            f"xapp-1-A{letters(10, UPPER)}-{letters(13, string.digits)}-{letters(64, HEX)}",
+            "SLACK_APP=§ node bot.js",
+            "SLACK_APP",
+        ),
+        (
+            "Slack webhook",
+            letters(24),
+            "curl -d x https://hooks.slack.com/services/T00000000/B00000000/§",
+            "SLACK_HOOK_SECRET",
+        ),
+        ("AWS key id", "AKIA" + letters(16, UPPER), "aws configure set aws_access_key_id §", "AWS_ACCESS_KEY_ID"),
+        ("AWS secret", letters(40, B64), "AWS_SECRET_ACCESS_KEY=§ aws s3 ls", "AWS_SECRET_ACCESS_KEY"),
+        ("AWS session", letters(120, B64), "export AWS_SESSION_TOKEN=§", "AWS_SESSION_TOKEN"),
+        ("Google API", "AIza" + letters(35), "curl 'https://maps.googleapis.com/x?key=§'", "GOOGLE_API_KEY"),
+        (
+            "Google OAuth",
+            "ya29." + letters(60),
+            "gcloud --access-token § projects list",
+            "CLOUDSDK_AUTH_ACCESS_TOKEN",
+        ),
+        ("OpenAI project", "sk-proj-" + letters(48), "OPENAI_API_KEY=§ python run.py", "OPENAI_API_KEY"),
+        ("OpenAI old", "sk-" + letters(48), "python run.py --api-key §", "MY_LLM"),
+        (
+            "Anthropic",
+            f"sk-ant-api03-{letters(93)}AA",
+            "curl -H 'x-api-key: §' https://api.anthropic.com",
+            "ANTHROPIC_API_KEY",
+        ),
+        ("OpenRouter", "sk-or-v1-" + letters(64, HEX), "echo § > key.txt", "OPENROUTER_API_KEY"),
+        ("Stripe", "sk_live_" + letters(24), "stripe --api-key § charges list", "STRIPE_KEY"),
+        ("Stripe restricted", "rk_live_" + letters(24), "curl -u §: https://api.stripe.com/v1/x", "STRIPE_RK"),
+        (
+            "SendGrid",
+            f"SG.{letters(22)}.{letters(43)}",
+            "curl -H 'Authorization: Bearer §' https://api.sendgrid.com",
+            "SENDGRID_API_KEY",
+        ),
+        (
+            "Twilio",
+            letters(32, HEX),
+            f"curl -u AC{letters(32, HEX)}:§ https://api.twilio.com",
+            "TWILIO_AUTH_TOKEN",
+        ),
+        ("npm", "npm_" + letters(36), "npm config set //registry.npmjs.org/:_authToken §", "NPM_TOKEN"),
+        ("PyPI", "pypi-AgEIcHlwaS5vcmc" + letters(140), "twine upload -u __token__ -p § dist/*", "TWINE_PASSWORD"),
+        ("Hugging Face", "hf_" + letters(34), "huggingface-cli login --token §", "HF_TOKEN"),
+        ("DigitalOcean", "dop_v1_" + letters(64, HEX), "doctl auth init -t §", "DIGITALOCEAN_ACCESS_TOKEN"),
+        (
+            "Shopify",
+            "shpat_" + letters(32, HEX),
+            "curl -H 'X-Shopify-Access-Token: §' https://x.myshopify.com",
+            "SHOPIFY",
+        ),
+        (
+            "Telegram",
+            "AA" + letters(33),
+            f"curl https://api.telegram.org/bot{letters(10, string.digits)}:§/getMe",
+            "TELEGRAM_BOT_TOKEN",
+        ),
+        ("JWT", jwt(), "curl -H 'Authorization: Bearer §' https://api.example.com", "SESSION_JWT"),
+        (
+            "basic header",
+            base64.b64encode(f"admin:{password()}".encode()).decode(),
+            "curl -H 'Authorization: Basic §' https://x.example",
+            "BASIC_AUTH",
+        ),
+        (
+            "database URL",
+            password(),
+            "psql postgres://app:§@db.example:5432/shop -c 'select 1'",
+            "DATABASE_PASSWORD",
+        ),
+        ("redis URL", letters(24), "redis-cli -u redis://:§@cache.example:6379 ping", "REDIS_PASSWORD"),
+        ("mysql -p", password(), "mysql -h db.example -u root -p§ shop", "MYSQL_PWD"),
+        ("password flag", password(16), "deploy --user root --password=§ --host x", "DEPLOY_PASSWORD"),
+        ("curl -u", password(), "curl -u admin:§ https://intranet.example/x", "INTRANET_PASSWORD"),
+        ("docker login", letters(20), "docker login -u me -p § registry.example", "REGISTRY_PASSWORD"),
+        ("cookie", letters(40), "curl -b 'session=§' https://shop.example/admin", "SESSION_COOKIE"),
+        ("RSA key", pem("RSA PRIVATE KEY"), "cat > id_rsa <<'EOF'\n§\nEOF", "DEPLOY_KEY"),
+        ("OpenSSH key", pem("OPENSSH PRIVATE KEY"), "printf '%s' '§' | ssh-add -", "SSH_PRIVATE_KEY"),
+        (
+            "Azure storage",
+            letters(86, B64) + "==",
+            "az storage blob list --connection-string 'AccountName=a;AccountKey=§;'",
+            "AZURE_STORAGE_KEY",
+        ),
+        ("Vault", "hvs." + letters(90), "VAULT_TOKEN=§ vault read secret/x", "VAULT_TOKEN"),
+        ("a variable's own value", letters(18), "sshpass -p § ssh host.example uptime", "WORK_PASSWORD"),
+    ]
     return [Planted(*row) for row in rows]
 
 
@@ -170,8 +241,8 @@ def _lines(secret: str) -> list[tuple[int, str]]:
     return made
 
 
-def hook(row: Planted, home: Path, url: str) -> tuple[bytes, bytes]:
-    """One hook with the secret in four places: (stdout, stderr)."""
+def hook(row: Planted, home: Path, url: str, known: bool) -> tuple[bytes, bytes]:
+    """One hook with the secret in three places, and in the environment when it is ``known``: (stdout, stderr)."""
     config = home / ".config" / "jevhook" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text(
@@ -179,7 +250,8 @@ def hook(row: Planted, home: Path, url: str) -> tuple[bytes, bytes]:
     )
     project = home / "shop"
     (project / ".git").mkdir(parents=True)
-    asked = f"{MARK}: please go on, you may use {row.secret} for it; {row.variable}={row.secret}"
+    bare = f"you may use {row.secret} for it; " if known else ""
+    asked = f"{MARK}: please go on; {bare}{row.variable}={row.secret}"
     transcript = home / "session.jsonl"
     message = {"role": "user", "content": asked}
     transcript.write_text(json.dumps({"type": "user", "isSidechain": False, "message": message}) + "\n")
@@ -190,10 +262,10 @@ def hook(row: Planted, home: Path, url: str) -> tuple[bytes, bytes]:
         "permission_mode": "default",
         "hook_event_name": "PreToolUse",
         "tool_name": "Bash",
-        "tool_input": {"command": row.command, "description": f"{MARK}: uses {row.variable}={row.secret} to go on"},
+        "tool_input": {"command": row.command, "description": f"{MARK}: {bare}{row.variable}={row.secret}"},
         "tool_use_id": "toolu_1",
     }
-    env = {"PATH": os.environ["PATH"], "HOME": str(home), row.variable: row.secret}
+    env = {"PATH": os.environ["PATH"], "HOME": str(home), **({row.variable: row.secret} if known else {})}
     done = subprocess.run(
         [PYTHON, "-m", "jevhook", "hook"], input=json.dumps(event).encode(), capture_output=True, env=env, cwd=project
     )
@@ -220,11 +292,11 @@ def main() -> int:
     asked = marked = spoke = failed = 0
     judge = Judge()
     threading.Thread(target=judge.serve_forever, args=(0.01,), daemon=True).start()
-    say: Callable[[str], None] = print
-    for row in rows:
+    hooks = [(row, known) for row in rows for known in (True, False)]
+    for row, known in hooks:
         before = len(judge.requests)
         with tempfile.TemporaryDirectory(prefix="jevhook-secrets-") as place:
-            stdout, stderr = hook(row, Path(place), f"http://127.0.0.1:{judge.server_address[1]}")
+            stdout, stderr = hook(row, Path(place), f"http://127.0.0.1:{judge.server_address[1]}", known)
             places = {"stdout": stdout, "stderr": stderr, **left_on_disk(Path(place))}
         places["requests"] = b"".join(judge.requests[before:])
         asked += len(judge.requests) > before
@@ -235,14 +307,15 @@ def main() -> int:
         for name, count in found.items():
             totals[name] += count
         if options.verbose or any(found.values()):
-            say(f"{row.name:<24} {', '.join(f'{name} {count}' for name, count in found.items())}")
+            counts = ", ".join(f"{name} {count}" for name, count in found.items())
+            print(f"{row.name:<24} {'in the environment' if known else 'unknown to it':<18}  {counts}")
     judge.shutdown()
-    say(
-        f"{len(rows)} secrets: {asked} hooks asked the judge, {marked} with the user's words, {failed} calls failed, {spoke} spoke"
-    )
-    say("bytes of them found: " + ", ".join(f"{name} {count}" for name, count in totals.items()))
-    if len(rows) != 40 or asked != len(rows) or marked != len(rows) or not failed or not spoke or any(totals.values()):
-        say("FAILED")
+    print(f"{len(rows)} secrets, {len(hooks)} hooks: {asked} asked the judge, {marked} with the user's words;")
+    print(f"{failed} calls failed, {spoke} hooks spoke")
+    print("bytes found: " + ", ".join(f"{name} {count}" for name, count in totals.items()))
+    whole = len(rows) == 40 and asked == marked == len(hooks) and failed and spoke
+    if not whole or any(totals.values()):
+        print("FAILED")
         return 1
     return 0
 

@@ -172,12 +172,14 @@ def _cascade(
     env = {key: value for key, value in env.items() if key != "JEV_MODEL"}  # it names one judge's model
     tiers: list[Tier] = []
     told: list[str] = []
+    refused = False
     for name in names:
         table = {"provider": name, **(tables.get(name) or {}), **shared}
         try:
             judge, how = _named(_string(table, "provider"), table, env, in_hook, "tier")
         except (_Refused, ValueError) as wrong:
             told.append(f"tier {name}: {wrong}")
+            refused = True
             continue
         if judge is None:
             continue
@@ -195,9 +197,9 @@ def _cascade(
             )
         )
     why = _joined(why, *told)
-    if not tiers:
-        raise _Refused(why)
     if all(tier.judge.name == "embedded" for tier in tiers):
+        if refused or not tiers:  # somebody wanted more than rules: that is an outage, not a choice
+            raise _Refused(why)
         return tiers[0].judge, why
     return Cascade(tiers, network_calls=1 if in_hook else len(tiers), capabilities=capabilities), why
 

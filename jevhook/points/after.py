@@ -51,7 +51,8 @@ def judge_together(points: list[tuple[AfterPoint, str]], event: Event, ctx: Cont
         if prepared[at].questions and call:
             result.record.setdefault("judge", call)
             if "error" in call:
-                result.record["reason"] = f"error:{call['error']['kind']}"
+                kind = call["error"]["kind"]
+                result.record["reason"] = kind if kind in ("breaker", "budget") else f"error:{kind}"
         results.append(result)
     return results
 
@@ -76,10 +77,16 @@ def _ask(
     chosen, why = choose(ctx.policy.judge, ctx.env, True)
     if chosen is None or chosen.name == "embedded":
         return {}, {"asked": False, "why": why}
+    from ..judges.guarded import REFUSALS, guard
+    from .egress import level
+
+    chosen = guard(chosen, ctx.env)
+    if level(ctx.policy.judge, chosen) != "redacted":
+        return {}, {"asked": False, "why": "egress allows no content to leave"}
     ctx.asked = True
     reply = chosen.ask(redact_value(state), questions, float(ctx.policy.judge.get("deadline", 4.0)))
     call: dict[str, Any] = {
-        "asked": True,
+        "asked": reply.error is None or reply.error.kind not in REFUSALS,
         "judge": reply.judge,
         "provider": reply.provider,
         "model": reply.model,

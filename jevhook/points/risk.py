@@ -48,13 +48,25 @@ def read(event: Event, ctx: Context) -> Reading:
     place = place_of(event, ctx)
     try:
         command = event.input.get("command")
-        if isinstance(command, str) and len(command) > MAX_COMMAND:
+        if isinstance(command, str) and len(command) > MAX_COMMAND and not _mostly_data(command):
             return _oversized(command, event, place)
         from ..shell.calls import read_call
 
         return read_call(event, place)
     except Exception as wrong:
         return _reread(event, place, wrong)
+
+
+def _mostly_data(command: str) -> bool:
+    """Whether a long command is a few commands and much text (a here-document, a quoted file): that is read whole."""
+    from ..shell.parse import Unreadable
+    from ..shell.parse import read as parse
+
+    try:
+        parse(command, 20_000)
+    except Unreadable:
+        return False
+    return True
 
 
 def _oversized(command: str, event: Event, place: Any) -> Reading:
@@ -450,6 +462,17 @@ def _judged(event: Event, ctx: Context, reading: Reading, decision: Decision, re
             record["reason"] = "error:config"
             return _on_failure(decision, ctx)
         return decision
+    from ..judges.guarded import REFUSALS, guard
+    from .egress import ask_shape, level
+
+    chosen = guard(chosen, ctx.env)
+    leaving = level(ctx.policy.judge, chosen)
+    if leaving == "none":
+        record["judge"] = {"asked": False, "why": "egress = none: nothing leaves this machine"}
+        return decision
+    if leaving == "shape":
+        ask_shape(event, ctx, reading, decision, record, chosen)
+        return decision
     from ..transcript import user_requests
 
     requests: list[str] = []
@@ -476,7 +499,7 @@ def _judged(event: Event, ctx: Context, reading: Reading, decision: Decision, re
     record["questions"] = [{"id": n, "type": q["type"], "capability": CAPABILITIES[n]} for n, q in asked.items()]
     record["wording"] = wording_hash()
     record["judge"] = {
-        "asked": True,
+        "asked": reply.error is None or reply.error.kind not in REFUSALS,
         "judge": reply.judge,
         "provider": reply.provider,
         "model": reply.model,
@@ -489,7 +512,7 @@ def _judged(event: Event, ctx: Context, reading: Reading, decision: Decision, re
     if reply.error is not None:
         error = reply.error
         record["judge"]["error"] = {"kind": error.kind, "status": error.status, "message": error.message}
-        record["reason"] = f"error:{error.kind}"
+        record["reason"] = error.kind if error.kind in REFUSALS else f"error:{error.kind}"
         return _on_failure(decision, ctx)
     yes = ctx.policy.threshold("tool.risk.yes", 0.8)
     no = ctx.policy.threshold("tool.risk.no", 0.2)

@@ -40,9 +40,10 @@ _CLOSERS = frozenset(("then", "else", "elif", "fi", "do", "done", "esac", "}"))
 _OPENERS = frozenset(("if", "while", "until", "for", "select", "case", "{", "function", "[[", "!", "time", "coproc"))
 
 
-def read(text: str) -> Sequence:
-    """The whole text as a sequence of nodes.  Raises Unreadable (with what was read so far in ``done``)."""
-    reader = _Reader(text, 0)
+def read(text: str, most: int = 0) -> Sequence:
+    """The whole text as a sequence of nodes.  Raises Unreadable (with what was read so far in ``done``), also when
+    it holds more than ``most`` words (0: any number); here-documents and quoted texts are one word each."""
+    reader = _Reader(text, 0, most)
     try:
         body = reader.sequence("")
     except Unreadable as wrong:
@@ -58,9 +59,10 @@ def read(text: str) -> Sequence:
 
 
 class _Reader:
-    __slots__ = ("depth", "heredocs", "i", "n", "running", "s", "scanned", "top")
+    __slots__ = ("depth", "heredocs", "i", "most", "n", "running", "s", "scanned", "top")
 
-    def __init__(self, text: str, depth: int) -> None:
+    def __init__(self, text: str, depth: int, most: int = 0) -> None:
+        self.most = most or 1 << 60
         self.s = text
         self.n = len(text)
         self.i = 0
@@ -553,6 +555,9 @@ class _Reader:
             words.append(word)
         if not words and not assigns and not redirects:
             raise Unreadable(f"unexpected {s[self.i : self.i + 1]!r}", self.i)
+        self.most -= len(words) + len(assigns)
+        if self.most < 0:
+            raise Unreadable("more words than one event is given", self.i)
         return Command(start, self.i, words, assigns, redirects)
 
     def assignment(self) -> tuple[str, Word, bool] | None:

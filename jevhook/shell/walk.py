@@ -396,6 +396,9 @@ class Walk:
         known = self.scripts.get(target.path)
         if known is not None:
             return Flow(known, taints)
+        if target.path[:1] == "/" and not scope.where and ANY not in target.path and 0 < self.world.size(target.path) <= MAX_SCRIPT:
+            # what an interpreter or a database client is fed is judged by its text (psql < dump.sql, sh < x.sh)
+            return Flow(self.world.text(target.path, MAX_SCRIPT), taints | {"file"})
         return Flow(None, taints | {"file"}, None)
 
     def outputs(self, redirects: list[Redirect], scope: Scope, node: Node, flow: Flow, depth: int) -> list[tuple[str, str]]:

@@ -9,11 +9,11 @@ A line is judged by its template (``lexical.template``), each template once: meg
 
 from __future__ import annotations
 
-from .lexical import template
+from .lexical import bm25, template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 HARD = 5.0  # a failure's own line, or a verdict
 LIKELY = 3.0
@@ -268,3 +268,72 @@ def score_chunk(scores: Sequence[float], sizes: Sequence[int]) -> float:
     dense = sum(s * n for s, n in zip(scores, sizes, strict=True)) / size
     strong = sum(1 for s in scores if s >= LIKELY)
     return best + 0.35 * dense + 0.2 * min(strong, 8)
+
+
+# ------------------------------------------------------------------------------------------------ search results
+
+# Where what a request is about seldom is, unless it says so: tests, documents, translations, copies, built files.
+_ASIDE = ("test", "spec", "doc", "locale", "example", "sample", "vendor", "node_modules", "changelog", "fixture", "dist", "build", "third_party")  # fmt: skip
+
+
+def place_of(line: str) -> str:
+    """The path that a line of a search result or a listing names, "" when it names none.
+
+    ``a/b.c:12:text``, ``a/b.c-12-text``, ``a/b.c (3 matches)``, ``-rw-r--r-- 1 u g 10 May 1 10:00 b.c``, ``a/b.c``.
+    """
+    text = line.strip(" \r\n\t│├└─|`-")
+    if text[:1] in "drwxl-" and text[1:4].strip("rwx-") == "" and len(text) > 12:  # ls -l
+        text = text.rsplit(" ", 1)[-1]
+    word = text.split(" ", 1)[0]
+    head = word.partition(":")[0]
+    if len(head) == 1 and word[1:2] == ":":  # C:\x
+        head = word.split(":", 2)[0] + ":" + word.split(":", 2)[1]
+    return head if "/" in head or "\\" in head or "." in head.strip(".") else ""
+
+
+def _counted(line: str) -> int:
+    """The number of matches that a line tells: ``a/b.c:12`` or ``a/b.c (12 matches)``; 0 for none."""
+    text = line.rstrip()
+    if text.endswith(" matches)") or text.endswith(" match)"):
+        number = text[text.rfind("(") + 1 :].partition(" ")[0]
+    else:
+        number = text.rpartition(":")[2]
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 0
+
+
+def score_places(lines: Sequence[str], query: Mapping[str, float]) -> list[float]:
+    """A score for each line of a search result or listing: what it, and its file, have in common with the request.
+
+    Beside BM25: a file with many matches is more likely the place; tests and documents less, unless ``query`` names
+    them.  All zero when nothing is in common.
+    """
+    from math import log
+
+    text = "".join(lines)
+    starts, at = [], 0
+    for line in lines:
+        starts.append(at)
+        at += len(line)
+    scores = bm25(query, text, starts)
+    if not any(scores):
+        return scores
+    paths = [place_of(line) for line in lines]
+    files: dict[str, list[float]] = {}
+    for path, score in zip(paths, scores, strict=True):
+        if path:
+            files.setdefault(path, []).append(score)
+    if len(files) < 2:
+        return scores
+    aside = tuple(a for a in _ASIDE if a not in query)
+    whole: dict[str, tuple[float, float]] = {}
+    for path, found in files.items():
+        parts = path.lower().replace("\\", "/").split("/")
+        weight = 0.5 if any(p.startswith(aside) or p.partition(".")[0].endswith(("_test", "_tests", ".test", ".spec")) for p in parts) else 1.0
+        whole[path] = (sum(found) / len(found) + 0.5 * log(len(found)), weight)
+    for i, path in enumerate(paths):
+        if path:
+            shared, weight = whole[path]
+            scores[i] = weight * (scores[i] + shared + log(1 + _counted(lines[i])))
+        else:
+            scores[i] *= 0.3
+    return scores

@@ -410,6 +410,7 @@ TIERED = {
         (TIERED, "tool.injection", {}, "native/m"),
         (TIERED, "", {"JEV_MODEL": "other"}, "cascade(embedded>llama_cpp/default>native/m)"),
         ({**USER, "tiers": ["embedded"]}, "", {}, "embedded"),
+        ({**USER, "tiers": ["embedded", "typesafe"]}, "", {}, ""),
         ({**USER, "tiers": ["nonsense", "llama_cpp"]}, "", {}, "llama_cpp/default"),
         ({**USER, "tiers": ["nonsense", "ollama"]}, "", {}, ""),
         ({**USER, "provider": "none", "routes": {"tool.risk": ["llama_cpp"]}}, "tool.risk", {}, "llama_cpp/default"),

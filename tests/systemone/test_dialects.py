@@ -12,6 +12,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from jevhook.judges import JudgeReply
 from jevhook.judges.remote import RemoteJudge
@@ -78,6 +80,35 @@ def test_no_dialect_fails_on_an_answer_it_does_not_understand(name: str, parsed:
     answers, warnings = wire.read_answers(QUESTIONS, dialects.load(name).answers_body(parsed))
     assert answers == {}
     assert [warning["type"] for warning in warnings] == ["missing-answer"]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.sampled_from(["q", "noul", "refusal", "predicate"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["answers", "q", "type", "noul", "probability", "probabilities", "name", "id", "value", "result"]
+                + ["success", "providerMetadata", "confidence", "choice", "usage"]
+            ),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=25,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(parsed=JSON, name=st.sampled_from(sorted(dialects.MODULES)))
+def test_whatever_a_service_sends_is_read_without_failing(parsed: Any, name: str) -> None:
+    body = dialects.load(name).answers_body(parsed)
+    answers, warnings = wire.read_answers(QUESTIONS, body)
+    wire.read_usage(body)
+    assert set(answers) <= {"q"}
+    assert bool(answers) or warnings
+    for answer in answers.values():
+        assert 0 <= answer["p"] <= 1
 
 
 # ------------------------------------------------------------------------------------------- our own recordings

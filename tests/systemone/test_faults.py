@@ -18,10 +18,13 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
-from .loopback import Connection, saying, serve
+from jevhook.systemone import dialects
+
+from .loopback import Connection, header_of, saying, serve
 
 try:
     from jevcompat import mock as jevcompat
@@ -66,11 +69,22 @@ class Seen:
         return ",".join(sorted({warning["type"] for warning in self.judge.get("warnings", ())}))
 
 
-def run_hook(home: Path, url: str, command: str, *, key: str = "", deadline: float = 4.0, when: str = "ask") -> Seen:
+def run_hook(
+    home: Path,
+    url: str,
+    command: str,
+    *,
+    key: str = "",
+    deadline: float = 4.0,
+    when: str = "ask",
+    provider: str = "typesafe",
+    more: str = "",
+) -> Seen:
     """One event through one hook process whose user config names the judge at ``url``."""
     config = home / ".config" / "jevhook" / "config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
-    config.write_text(f'[judge]\nprovider = "typesafe"\nbase_url = "{url}"\ndeadline = {deadline}\nwhen = "{when}"\n')
+    named = f'provider = "{provider}"\nbase_url = "{url}"\n' if provider else ""
+    config.write_text(f'[judge]\ndeadline = {deadline}\nwhen = "{when}"\n{named}{more}')
     project = home / "shop"
     project.mkdir(exist_ok=True)
     event = {
@@ -83,7 +97,7 @@ def run_hook(home: Path, url: str, command: str, *, key: str = "", deadline: flo
         "tool_input": {"command": command},
         "tool_use_id": "toolu_1",
     }
-    env = {**os.environ, **({"TYPESAFE_API_KEY": key} if key else {})}
+    env = {**os.environ, "MY_KEY": "my-own-key-0123456789", **({"TYPESAFE_API_KEY": key} if key else {})}
     began = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-m", "jevhook", "hook"],
@@ -256,6 +270,42 @@ def test_a_failing_server_leaves_the_rules_word_and_costs_no_more_than_the_deadl
     assert seen.seconds < 3
     assert seen.judge["latency_ms"] < 1150
     assert "typesafe" in seen.judge["error"]["message"]
+
+
+@pytest.mark.parametrize("provider", sorted(dialects.MODULES))
+def test_every_provider_can_be_named_in_the_users_config_and_is_asked_in_its_own_way(
+    provider: str, private_home: Path
+) -> None:
+    recording = json.loads((Path(__file__).parent / "dialects" / f"{provider}.json").read_text())
+    path = urlsplit(recording["request"]["url"]).path
+    empty: dict[str, Any] = {"model": "m", "answers": [] if provider == "openai" else {}}
+    body = {"result": empty, "success": True} if provider.startswith("cloudflare") else empty
+    model = "clef" if provider == "cloudflare_clef" else "m"
+    base = dialects.load(provider).DEFAULT_BASE.replace("{account}", recording["account"])
+    with serve(saying(200, body)) as server:
+        url = server.url + urlsplit(base).path
+        seen = run_hook(
+            private_home, url, ASKED, provider=provider, more=f'model = "{model}"\napi_key_env = "MY_KEY"\n'
+        )
+        (request,) = server.requests
+    assert request.startswith(f"POST {path} ".encode())
+    assert header_of(request, "Authorization") == "Bearer my-own-key-0123456789"
+    assert (seen.kind, seen.decision) == ("missing-answer", "ask")
+    assert seen.judge["judge"] == f"{provider}/{model}"
+
+
+def test_two_tiers_across_the_network_are_one_call_in_the_hook(private_home: Path) -> None:
+    tiers = (
+        'tiers = ["embedded", "one", "two"]\n[judge.tier.one]\nprovider = "native"\nbase_url = "ONE"\n'
+        '[judge.tier.two]\nprovider = "native"\nbase_url = "TWO"\n'
+    )
+    unsure = {"answers": {"asked": {"type": "noul", "noul": 0.5}}}
+    with serve(saying(200, unsure)) as one, serve(saying(200, unsure)) as two:
+        more = tiers.replace("ONE", one.url).replace("TWO", two.url)
+        seen = run_hook(private_home, "", ASKED, provider="", more=more)
+        assert (len(one.requests), len(two.requests)) == (1, 0)
+    assert seen.judge["judge"] == "cascade(embedded>native/jev-latest>native/jev-latest)"
+    assert seen.decision == "ask"
 
 
 def test_a_closed_port_leaves_the_rules_word(private_home: Path) -> None:

@@ -275,17 +275,42 @@ def find(inv: Invocation) -> Flow:
         roots.append(args[i])
         i += 1
     roots = roots or ["."]
-    tests = _find_tests(args[i:])
+    patterns: list[str] = []
+    for tests in _alternatives(_find_tests(args[i:])):
+        patterns += _find_part(inv, roots, tests)
+    return Flow(None, frozenset(), patterns)
+
+
+def _alternatives(tests: list[str]) -> list[list[str]]:
+    """The expression cut at ``-o`` outside parentheses: each part has its own tests and its own action."""
+    parts: list[list[str]] = [[]]
+    depth = 0
+    inside = False
+    for test in tests:
+        if inside:
+            inside = test not in (";", "\\;", "+")
+        elif test in ("-exec", "-execdir", "-ok", "-okdir"):
+            inside = True
+        elif test in ("(", "\\("):
+            depth += 1
+        elif test in (")", "\\)"):
+            depth -= 1
+        elif test in ("-o", "-or", ",") and depth <= 0:
+            parts.append([])
+            continue
+        parts[-1].append(test)
+    return parts
+
+
+def _find_part(inv: Invocation, roots: list[str], tests: list[str]) -> list[str]:
+    """One alternative: what its action would do, and the path patterns it prints."""
     narrow = any(t in ("-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "-wholename") for t in tests)
     names = [tests[k + 1] for k, t in enumerate(tests) if t in ("-name", "-iname") and k + 1 < len(tests)]
     negated = any(t in ("!", "-not") for t in tests)
     aged = any(t in ("-mtime", "-mmin", "-atime", "-ctime", "-amin", "-cmin", "-newer", "-empty", "-size") for t in tests)
-    plain_files = any(t == "-type" and k + 1 < len(tests) and tests[k + 1] in ("f", "l") for k, t in enumerate(tests))
-    patterns: list[str] = []
-    for root in roots:
-        base = root.rstrip("/") or ("/" if root.startswith("/") else root)
-        for name in (names if names and not negated else [STAR]):
-            patterns.append((base if base != "/" else "") + "/" + name.replace("*", STAR))
+    plain_files = any(t == "-type" and tests[k + 1 : k + 2] in (["f"], ["l"]) for k, t in enumerate(tests))
+    wanted = names if names and not negated else [STAR]
+    found = [(root, (root.rstrip("/") + "/" if root != "/" else "/") + name.replace("*", STAR)) for root in roots for name in wanted]
     facts = ["find"]
     if narrow and not negated:
         facts.append("narrowed")
@@ -293,9 +318,9 @@ def find(inv: Invocation) -> Flow:
         facts.append("aged")
     if not plain_files:
         facts.append("recursive")
+    whole = not narrow or negated
     if "-delete" in tests:
-        whole = not narrow or negated
-        for pattern, root in zip(patterns, [r for r in roots for _ in (names if names and not negated else [STAR])], strict=False):
+        for root, pattern in found:
             inv.add("delete", inv.target(root if whole else pattern), facts=(*facts, "force", "recursive") if whole else (*facts, "force"))
     for k, test in enumerate(tests):
         if test in ("-exec", "-execdir", "-ok", "-okdir"):
@@ -306,19 +331,18 @@ def find(inv: Invocation) -> Flow:
                 words.append(word.lstrip("\5"))
             if not words:
                 continue
-            for root, pattern in zip([r for r in roots for _ in (names if names and not negated else [STAR])], patterns, strict=False):
-                place = pattern if narrow and not negated else (root.rstrip("/") or "/") + ("" if root == "/" else "/") + STAR
-                filled = [w.replace("{}", place) for w in words]
+            for root, pattern in found:
+                place = pattern if not whole else (root.rstrip("/") + "/" if root != "/" else "/") + STAR
                 scope = inv.scope.copy()
                 scope.via = (*inv.scope.via, "find -exec")
                 before = len(inv.walk.findings)
-                inv.command(filled, "", scope=scope)
+                inv.command([w.replace("{}", place) for w in words], "", scope=scope)
                 if any("{}" in w for w in words):
                     for finding in inv.walk.findings[before:]:
                         finding.facts = finding.facts | (set(facts) - {"recursive"})
         elif test in ("-fprint", "-fprintf", "-fls", "-fprint0") and k + 1 < len(tests):
             inv.add("overwrite", inv.target(tests[k + 1]))
-    return Flow(None, frozenset(), patterns)
+    return [pattern for _, pattern in found]
 
 
 _FIND_VALUED = frozenset(

@@ -67,6 +67,8 @@ def shell(inv: Invocation) -> Flow:
     if code is not None:
         tainted_code(inv, inv.taints)
         scope.args = rest[1:] if rest else []
+        if rest:
+            scope.env["0"] = rest[0]
         if code.strip(ANY) == "" and code:
             inv.add("run-unknown", Target("unknown"), detail=f"{inv.name} -c with code that is not visible here")
             return UNKNOWN_FLOW
@@ -138,8 +140,9 @@ def script_text(inv: Invocation, text: str, path: str, args: list[str], via: str
     if inv.name in SHELLS or language in ("sh", None):
         if not first and inv.name not in SHELLS and not path.endswith((".sh", ".bash", ".zsh")) and via != "source":
             return UNKNOWN_FLOW
-        scope = inv.scope.copy()
-        scope.args = args
+        scope = inv.scope if via == "source" else inv.scope.copy()
+        if args or via != "source":
+            scope.args = args
         before = len(inv.walk.findings)
         flow = inv.code(text, f"script {path[path.rfind('/') + 1 :]}", scope)
         for finding in inv.walk.findings[before:]:

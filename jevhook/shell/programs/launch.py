@@ -470,7 +470,7 @@ def _mounted(inv: Invocation, finding: object, mounts: list[tuple[str, str]]) ->
     path = finding.target.path
     for source, inside in mounts:
         if path and inside.startswith("/") and is_within(path, inside.rstrip("/") or "/") and source[:1] in "/.~$\0":
-            real = inv.target(source.rstrip("/") + path[len(inside.rstrip("/")) :])
+            real = inv.target((source.rstrip("/") + path[len(inside.rstrip("/")) :]) or "/")
             finding.target = Target(real.kind, real.path, real.roles | {"local"})
             finding.facts = finding.facts - {"container"} | {"mounted"}
 

@@ -178,7 +178,7 @@ _CURL_VALUED = (
 
 
 def curl(inv: Invocation) -> Flow:
-    args = inv.args
+    args = _unbundled(inv.args)
     words = _curl_operands(args)
     urls = values_of(args, "--url") + words
     hosts = [host_of(u) for u in urls] or [ANY]
@@ -249,6 +249,26 @@ def curl(inv: Invocation) -> Flow:
     if any(disguised(h) for h in hosts):
         inv.add("run", Target("remote", hosts[0], ("disguised",)), facts=("disguised",), detail=f"{hosts[0]} is written with look-alike letters")
     return Flow(None, origin)
+
+
+def _unbundled(args: list[str]) -> list[str]:
+    """curl's bundles taken apart: -sSLo FILE is -s -S -L -o FILE, -XPOST is -X POST."""
+    out: list[str] = []
+    skip = False
+    for i, arg in enumerate(args):
+        if skip or arg[:1] != "-" or arg[1:2] in ("-", "") or len(arg) == 2:
+            out.append(arg)
+            skip = not skip and arg in _CURL_VALUED
+            continue
+        for k, c in enumerate(arg[1:], 1):
+            out.append("-" + c)
+            if "-" + c in _CURL_VALUED:
+                if k < len(arg) - 1:
+                    out.append(arg[k + 1 :])
+                else:
+                    skip = i + 1 < len(args)
+                break
+    return out
 
 
 def _curl_operands(args: list[str]) -> list[str]:

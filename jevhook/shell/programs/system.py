@@ -328,7 +328,7 @@ def judge_environment(inv: Invocation) -> None:
             inv.add("gate", Target("none", name, ("gate",)), facts=("environment",), detail=name)
 
 
-_GATE_VERBS = ("install", "uninstall", "promote", "allow", "allow-once", "budget", "off", "label", "calibrate", "on")
+_GATE_VERBS = ("install", "uninstall", "promote", "allow", "allow-once", "off", "label", "calibrate", "on")
 
 
 def gate(inv: Invocation) -> Flow:
@@ -338,6 +338,7 @@ def gate(inv: Invocation) -> Flow:
     second = words[1] if len(words) > 1 else ""
     changes = (
         verb in _GATE_VERBS
+        or (verb == "budget" and second)
         or (verb == "ledger" and second in ("label", "prune"))
         or (verb == "policy" and second in ("edit", "set"))
         or (verb == "hook")
