@@ -608,7 +608,7 @@ def test_every_recorded_event_is_answered_by_its_own_host_or_not_at_all(lane: La
     ("name", "command", "decision"),
     [
         ("words", "echo " + "a " * 10_000_000, "ask"),
-        ("one word", "echo '" + "x" * 20_000_000 + "'", "ask"),
+        ("one word", "echo '" + "x" * 20_000_000 + "'", "none"),
         ("lines", "echo hi\n" * 2_500_000, "ask"),
         ("brackets", "(" * 20_000_000, "ask"),
         ("first", "rm -rf ~; echo " + "a " * 10_000_000, "deny"),

@@ -1,24 +1,688 @@
-"""tool.admission: registered, so that policies and ledgers can name it; it judges nothing yet and its mode is off."""
+"""tool.admission: which parts of a long result does the model need in its context?
+
+Only for what is long and mostly noise: logs, searches, listings, web and MCP texts.  A file that is looked at, an edit,
+an error or data is never cut: their value is in being whole (measured elsewhere: cutting file views keeps 44 % of what
+is needed).  Stage 1 needs no network: lines are scored, the best are kept up to a budget, the beginning and the end
+always, and what looks like an error even beyond the budget.  Stage 2 asks one question a passage of the middle band;
+an unsure answer keeps, no answer leaves stage 1's word.
+
+What is left out becomes one line that says how much it was and where the whole output is: a private file which the
+model can read with its ordinary tools.  Nothing that was said in an earlier result is left out for that: after a
+compaction the model would not have it any more.
+"""
 
 from __future__ import annotations
 
+from ..event import Decision
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
     from ..event import Event
     from . import Context, PointResult
+    from .result import Path
 
 ID = "tool.admission"
 VERSION = 1
-READY = False
-CAPABILITIES: dict[str, str] = {}
+READY = True
+CAPABILITIES = {"part": "relate"}
+
+LEAST = 4000  # characters of a text that is worth a look
+MOST = 8_000_000  # characters that are read; what is longer goes out as it is
+MAX_QUESTIONS = 16
+SHOWN = 1200  # characters of a passage that a question is about
+MIN_SAVED, MIN_SHARE = 300, 0.10  # characters and share below which a cut is not worth it
+BUDGET = {"log": 0.30, "search": 0.40, "listing": 0.40, "prose": 0.50}  # share of the characters that is kept
+CEILING = 0.60  # share that likely errors may raise it to
+MAX_KEPT = 60_000  # characters kept of one text by rank alone
+CODEX_MOST = 40_000  # characters: Codex cuts a replacement of more than about 48,000, in the middle of things
+LONGEST = 1200  # characters of a line that are judged as one
+_GAP = {"log": 240, "search": 160, "listing": 160, "prose": 240}  # what is shorter than this is kept: a pointer is as long
+_POINTER = "[jevhook left out "
+_SHELLS = ("Bash", "PowerShell", "shell", "local_shell", "exec_command", "shell_command", "unified_exec", "run_shell_command")
+_SEARCHES = ("Grep", "grep_search", "search_file_content")
+_WEB = ("WebFetch", "WebSearch", "web_fetch", "web_search", "webfetch", "websearch", "google_web_search")
+_WORDS = {
+    "log": "log lines",
+    "search": "search results with little in common with the request",
+    "listing": "entries with little in common with the request",
+    "prose": "passages with little in common with the request",
+}
+
+
+class Part:
+    """One text of the result: its lines, which of them stay, and the passages that a question may be asked about.
+
+    ``keep``: a flag a line.  ``asked``: question id -> (first line, line after the last).
+    """
+
+    __slots__ = ("asked", "keep", "kind", "lines", "must", "path", "scores", "text")
+
+    def __init__(self, path: Path, text: str, kind: str) -> None:
+        self.path = path
+        self.text = text
+        self.kind = kind
+        self.lines: list[str] = []
+        self.scores: list[float] = []
+        self.keep: list[bool] = []
+        self.must: list[bool] = []
+        self.asked: dict[str, tuple[int, int]] = {}
+
+
+class Prepared:
+    """``questions`` and ``state`` for the one call; ``parts``: the texts that were looked at."""
+
+    __slots__ = ("event", "parts", "query", "questions", "state")
+
+    def __init__(self, event: Event, parts: list[Part], query: dict[str, float]) -> None:
+        self.event = event
+        self.parts = parts
+        self.query = query
+        self.questions: dict[str, dict[str, Any]] = {}
+        self.state: dict[str, Any] = {}
 
 
 def applies(event: Event) -> bool:
     return event.kind == "after-tool"
 
 
-def judge(event: Event, ctx: Context) -> PointResult:
-    from ..event import Decision
+def prepare(event: Event, ctx: Context) -> Prepared | None:
+    """Stage 1 and the questions of stage 2; None where nothing is to be cut whatever it says."""
+    if event.failed or event.result is None:
+        return None
+    from .result import slots
+
+    texts = [(slot.path, ctx.texts.get(slot.path, slot.text)) for slot in slots(event)]
+    texts = [(path, text) for path, text in texts if LEAST <= len(text) <= MOST]
+    if not texts:
+        return None
+    purpose = purpose_of(event, ctx)
+    if not purpose:
+        return None
+    from ..state.archive import named_in
+
+    if named_in(event.input, ctx.env) or named_in(event.cwd, ctx.env):
+        return None  # what was left out is being looked up
+    kinds = [(path, text, kind_of(text, purpose)) for path, text in texts]
+    kinds = [entry for entry in kinds if entry[2]]
+    if not kinds:
+        return None
+    requests = _requests(event)
+    query = wanted(event, requests)
+    parts = []
+    for path, text, kind in kinds:
+        part = Part(path, text, kind)
+        choose(part, query, CODEX_MOST if event.host == "codex" else 0)
+        parts.append(part)
+    made = Prepared(event, parts, query)
+    if any(_saved(part) for part in parts):
+        _ask(made, requests, ctx)
+    return made
+
+
+def settle(prepared: Prepared, answers: Mapping[str, Mapping[str, Any]], ctx: Context) -> PointResult:
+    """The lines that stay, the pointer lines for the rest, and in active mode the text that is handed on.
+
+    Where the archive can't be written nothing is cut.
+    """
     from . import PointResult
 
-    return PointResult(Decision(point=ID), {})
+    record: dict[str, Any] = {"kind": sorted({part.kind for part in prepared.parts})}
+    chars = passages = kept = saved = heard = 0
+    done: list[tuple[Part, str]] = []
+    cut: list[str] = []
+    for at, part in enumerate(prepared.parts):
+        now = ctx.texts.get(part.path, part.text)
+        verdicts = _verdicts(part, answers, ctx)
+        heard += len(verdicts)
+        if now != part.text:  # the point before us has taken something out since
+            verdicts = {hash_of: keep for hash_of, keep in verdicts.items()}
+            part = _again(part, now, prepared)
+        apply(part, verdicts)
+        chars += len(part.text)
+        passages += len(part.lines)
+        if not _worth(part):
+            kept += len(part.lines)
+            continue
+        archived = ""
+        if ctx.mode == "active":
+            from ..state.archive import agree, keep
+
+            archived = keep(ctx.env, prepared.event, part.text, str(at))
+            if not archived:
+                record["note"] = "the archive could not be written: nothing was left out"
+                kept += len(part.lines)
+                continue
+            part.keep = _flags(agree(archived, _spans(part.keep)), part.keep)
+        text = render(part, archived)
+        if len(part.text) - len(text) < MIN_SAVED or len(part.text) - len(text) < MIN_SHARE * len(part.text):
+            kept += len(part.lines)
+            continue
+        kept += sum(part.keep)
+        saved += len(part.text) - len(text)
+        done.append((part, text))
+        if archived:
+            cut.append(archived)
+    record.update({"chars": chars, "chunks": passages, "kept": kept, "saved": saved})
+    if prepared.questions:
+        record["questions"] = [{"id": name, "type": "noul", "capability": "relate"} for name in prepared.questions]
+        record["heard"] = heard
+    source = "judge" if heard else "rules"
+    if not done:
+        return PointResult(Decision(point=ID, source=source), record)
+    if ctx.mode == "active":
+        for part, text in done:
+            ctx.texts[part.path] = text
+        record["archived"] = len(cut)
+    reason = "Where a line of this result says that something was left out, the file that it names holds the whole output."
+    return PointResult(Decision("trim", point=ID, reason=reason, source=source, note=f"{saved} of {chars} characters"), record)
+
+
+def judge(event: Event, ctx: Context) -> PointResult:
+    """Stage 1 alone."""
+    from . import PointResult
+
+    prepared = prepare(event, ctx)
+    if prepared is None:
+        return PointResult(Decision(point=ID), {"reason": "out-of-scope"})
+    return settle(prepared, {}, ctx)
+
+
+# ------------------------------------------------------------------------------------------------------- what it is
+
+
+_SOURCE = (
+    ".py", ".pyi", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".go", ".rs", ".c", ".h", ".cc", ".cpp", ".hpp", ".java",
+    ".kt", ".scala", ".rb", ".php", ".pl", ".lua", ".sh", ".bash", ".zsh", ".ps1", ".sql", ".html", ".css", ".scss", ".vue",
+    ".svelte", ".json", ".toml", ".yaml", ".yml", ".xml", ".md", ".rst", ".ini", ".cfg", ".conf", ".env", ".tf", ".proto",
+    ".ipynb", ".csv", ".tsv", ".diff", ".patch", ".swift", ".cs", ".ex", ".exs", ".erl", ".hs", ".ml", ".r", ".jl", ".dart",
+    ".zig", ".nix", ".lock", ".gradle", ".cmake", ".mk",
+)  # fmt: skip
+_LOG_MARKS = (".log", ".out", ".err")
+_VIEWERS = frozenset("cat bat batcat less more head tail sed nl tac pr fold strings xxd hexdump od type Get-Content gc awk gawk perl view vi vim".split())
+_GREPS = frozenset("grep egrep fgrep zgrep rg ag ack ugrep findstr Select-String sls".split())
+_LISTS = frozenset("ls find fd fdfind tree du locate dir lsof Get-ChildItem gci exa eza".split())
+_DIFFS = frozenset("diff colordiff sdiff wdiff cmp comm patch jq yq xq sqlite3 psql mysql base64 openssl gpg".split())
+_PASSERS = frozenset("cd export set source . echo printf sleep wait tee xargs sudo env time timeout nohup sort uniq cut tr wc column stdbuf unbuffer".split())  # fmt: skip
+
+
+def purpose_of(event: Event, ctx: Context) -> str:
+    """What the call's result may be: log, search, listing, prose, any (to be told by the text), "" for never cut."""
+    tool = event.tool
+    if tool in _SHELLS:
+        return _shell_purpose(event, ctx)
+    if tool in _SEARCHES:
+        return "search"
+    if tool in _WEB:
+        return "prose"
+    return "any" if tool.startswith(("mcp__", "mcp_")) else ""
+
+
+def _shell_purpose(event: Event, ctx: Context) -> str:
+    if isinstance(event.result, dict) and event.result.get("interrupted") is True:
+        return ""
+    from ..shell.calls import read_call
+    from .risk import place_of
+
+    try:
+        findings = read_call(event, place_of(event, ctx)).findings
+    except Exception:  # a call that can't be read is left alone
+        return ""
+    purpose = "log"
+    for run in findings:
+        if run.effect != "run":
+            continue
+        program, words = run.program, run.words
+        sub = next((w for w in run.sub), "")
+        if program in _PASSERS:
+            continue
+        if program in _DIFFS:
+            return ""
+        if program == "git":
+            if "grep" in run.sub[:1]:
+                purpose = "search"
+            elif "ls-files" in run.sub[:1]:
+                purpose = "listing"
+            elif sub not in ("clone", "fetch", "pull", "push", "submodule", "gc", "checkout", "switch", "status", "lfs"):
+                return ""  # log, show, diff, blame: dense, and asked for
+        elif program in _VIEWERS:
+            if _views_a_file(program, words):
+                return ""
+        elif program in _GREPS:
+            if any(word in ("", ".", ".*", "^") for word in words):
+                return ""  # the whole file, by way of a search
+            if not _fed(run, findings):
+                purpose = "search"
+        elif program in _LISTS:
+            purpose = "listing"
+    return purpose
+
+
+def _fed(run: Any, findings: Sequence[Any]) -> bool:
+    """Whether a search reads what a program before it prints: then the lines are that program's."""
+    names = [word for word in run.words if not word.startswith("-")]
+    before = [f for f in findings if f.effect == "run" and f.start < run.start and f.program not in _PASSERS]
+    return len(names) < 2 and bool(before) and "-r" not in run.flags and "-R" not in run.flags and run.program in ("grep", "egrep", "fgrep")
+
+
+def _views_a_file(program: str, words: Sequence[str]) -> bool:
+    """Whether a viewer shows a file that is no log: its operands, those of sed and awk without their program."""
+    names = [word for word in words if word and word[:1] not in "-+"]
+    if program in ("sed", "awk", "gawk", "perl") and names and not any(w in ("-f", "--file") for w in words):
+        names = names[1:]
+    if program in ("head", "tail"):
+        names = [name for name in names if not name.isdigit()]
+    return any(not _names_a_log(name) for name in names)
+
+
+def _names_a_log(name: str) -> bool:
+    low = name.lower().replace("\\", "/")
+    base = low.rpartition("/")[2]
+    if base.endswith(_SOURCE):
+        return False
+    return base.endswith(_LOG_MARKS) or ".log." in base or low.startswith("/var/log/") or "log" in base.split(".")[0]
+
+
+def kind_of(text: str, purpose: str) -> str:
+    """log, search, listing, prose, or "" for what must stay whole: data, code, a difference, one of our own cuts."""
+    head = text[:20_000]
+    start = head.lstrip()[:1]
+    if _POINTER in head and ("\n" + _POINTER) in "\n" + head:
+        return ""
+    if "\0" in head or "\ndiff --git " in "\n" + head or "\n@@ -" in head:
+        return ""
+    if start in "{[<" and text.rstrip()[-1:] in "}]>" and purpose != "log":
+        return ""  # JSON or XML: half of it is none
+    if start in "{[" and text.rstrip()[-1:] in "}]":
+        first = head.lstrip().partition("\n")[0].rstrip()
+        if first in ("{", "[") or first[1:2] in '"{[' or first[:3] in ('{"', "[{"):
+            return ""
+    lines = head.split("\n")
+    if purpose in ("search", "listing"):
+        return purpose if len(lines) >= 20 else ""
+    if purpose == "prose":
+        return "log" if _logs(lines) > 0.5 else "prose"
+    share = _logs(lines)
+    if share >= (0.2 if purpose == "log" else 0.4) and len(lines) >= 12:
+        return "log"
+    from ..text.salience import place_of
+
+    places = sum(1 for line in lines[:200] if place_of(line) and line[:1] not in " \t")
+    if places > 0.8 * min(len(lines), 200) and len(lines) >= 20:
+        return "search" if sum(1 for line in lines[:200] if ":" in line) > 0.5 * min(len(lines), 200) else "listing"
+    if purpose == "any" and _reads(lines):
+        return "prose"
+    return ""
+
+
+def _logs(lines: Sequence[str]) -> float:
+    """The share of lines that are as logs have them: an hour, a level, a verdict, a step; 1.0 for known runners' forms."""
+    from ..text.lexical import template
+    from ..text.salience import NOISE, score_template
+
+    known: dict[str, float] = {}
+    told = some = 0
+    for line in lines[:400]:
+        if not line.strip():
+            continue
+        some += 1
+        made = template(line[:300])
+        score = known.get(made)
+        if score is None:
+            score = known[made] = score_template(made)
+        if score >= 2.0 or score <= NOISE + 0.45 or _hour(line[:32]) or line[:2] in ("E ", "> "):
+            told += 1
+    return told / some if some else 0.0
+
+
+def _hour(head: str) -> bool:
+    """Whether a time of day stands at a line's beginning."""
+    at = head.find(":")
+    return at >= 2 and head[at - 2 : at].isdigit() and head[at + 1 : at + 3].isdigit() and head[at + 3 : at + 4] in (":", "")
+
+
+def _reads(lines: Sequence[str]) -> bool:
+    """Whether this is text that people read: long lines of words, few of the marks that code is made of."""
+    filled = [line for line in lines[:300] if line.strip()]
+    if not filled:
+        return False
+    code = sum(1 for line in filled if line.rstrip()[-1:] in "{};,()[]" or line[:4] == "    ")
+    words = sum(len(line.split()) for line in filled)
+    return code < 0.2 * len(filled) and words > 5 * len(filled)
+
+
+# ------------------------------------------------------------------------------------------------------ what is kept
+
+
+def _requests(event: Event) -> list[str]:
+    """What the person asked for last, newest last: what a result is good for.  A help, never a condition."""
+    if not event.transcript:
+        return []
+    from ..transcript import user_requests
+
+    try:
+        return user_requests(event.transcript, event.host)
+    except Exception:
+        return []
+
+
+_ABOUT = ("command", "description", "pattern", "query", "prompt", "q", "search", "text", "question", "path", "url", "glob")
+
+
+def wanted(event: Event, requests: Sequence[str]) -> dict[str, float]:
+    """The words to look for: of the last request, and lighter of those before it, of its later part and of the call."""
+    from ..text.lexical import terms
+
+    query: dict[str, float] = {}
+
+    def add(text: str, weight: float) -> None:
+        for term, often in terms(text).items():
+            query[term] = query.get(term, 0.0) + weight * often
+
+    for at, request in enumerate(reversed(requests)):
+        add(request[:250], 1.0 if at == 0 else 0.3)
+        add(request[250:4000], 0.3 if at == 0 else 0.1)
+    for key in _ABOUT:
+        value = event.input.get(key)
+        if isinstance(value, str):
+            add(value[:1000], 0.3)
+    return query
+
+
+def choose(part: Part, query: Mapping[str, float], limit: int = 0, budget: float | None = None) -> None:
+    """Fill in the part's lines, scores and what stays by stage 1.
+
+    ``limit``: characters that may stay at most, whatever they are; 0 for none.  ``budget``: share instead of BUDGET's.
+    """
+    from ..text.chunks import lines
+
+    part.lines = lines(part.text, LONGEST)
+    sizes = [len(line) for line in part.lines]
+    total = len(part.text)
+    count = len(sizes)
+    room = min((BUDGET[part.kind] if budget is None else budget) * total, MAX_KEPT)
+    ceiling = room if budget is not None else max(room, CEILING * total)
+    if limit:
+        room, ceiling = min(room, limit), min(ceiling, limit)
+    if part.kind == "log":
+        part.scores, units = _log_units(part, query, sizes)
+        strong = 4.4
+    else:
+        part.scores, units = _relevance_units(part, query)
+        strong = max(part.scores, default=0.0) * 0.8 or 1.0
+    part.keep = [False] * count
+    part.must = [False] * count
+    if part.kind != "log" and not any(part.scores):  # nothing in common with anything: no way to tell
+        part.keep = [True] * count
+        part.must = [True] * count
+        return
+    used = 0
+    head, tail = min(600, total // 16), min(1200, total // 10)
+    held = 0
+    for i in range(count):
+        if held and held + sizes[i] > head:
+            break
+        part.must[i] = True
+        held += sizes[i]
+    used += held
+    held = 0
+    for i in range(count - 1, -1, -1):
+        if part.must[i] or (held and held + sizes[i] > tail):
+            break
+        part.must[i] = True
+        held += sizes[i]
+    used += held
+    for i in range(count):
+        part.keep[i] = part.must[i]
+    for score, start, end in sorted(units, key=lambda u: (-u[0], u[1])):
+        size = sum(sizes[i] for i in range(start, end) if not part.keep[i])
+        if used + size <= room or (score >= strong and used + size <= ceiling):
+            for i in range(start, end):
+                part.keep[i] = True
+            used += size
+    if not limit:
+        _close_gaps(part, sizes)
+
+
+def _log_units(part: Part, query: Mapping[str, float], sizes: list[int]) -> tuple[list[float], list[tuple[float, int, int]]]:
+    """The lines' scores, and the units that are kept or left as one: (score, first line, line after the last)."""
+    from ..text.lexical import bm25
+    from ..text.salience import LIKELY, score_chunk, score_lines
+
+    scores = score_lines(part.lines)
+    names = {term: weight for term, weight in query.items() if "_" in term or len(term) > 9}
+    if names:  # a request's own identifiers, where they are rare: the test, the function, the host it speaks of
+        starts, at = [], 0
+        for size in sizes:
+            starts.append(at)
+            at += size
+        for i, shared in enumerate(bm25(names, part.text, starts, most=60)):
+            if shared > 3:
+                scores[i] = max(scores[i], 0.0) + min(1.5, shared / 4)
+    target = min(LONGEST, max(160, len(part.text) // 80))
+    starts_at: list[int] = []
+    held = 0
+    for i, line in enumerate(part.lines):
+        jump = held >= target // 3 and (scores[i] >= LIKELY) != (scores[i - 1] >= LIKELY) if i else False
+        if i == 0 or held + sizes[i] > target or jump or (held >= target // 3 and line[:4] in ("____", "====")):
+            starts_at.append(i)
+            held = 0
+        held += sizes[i]
+    ends = [*starts_at[1:], len(sizes)]
+    units = [(score_chunk(scores[a:b], sizes[a:b]), a, b) for a, b in zip(starts_at, ends, strict=True)]
+    return scores, units
+
+
+def _relevance_units(part: Part, query: Mapping[str, float]) -> tuple[list[float], list[tuple[float, int, int]]]:
+    from ..text.salience import score_places, score_prose
+
+    if part.kind == "prose":
+        scores, spans = score_prose(part.lines, query)
+        return scores, [(scores[a], a, b) for a, b in spans]
+    scores = score_places(part.lines, query)
+    return scores, [(score, i, i + 1) for i, score in enumerate(scores)]
+
+
+def _close_gaps(part: Part, sizes: Sequence[int]) -> None:
+    """Keep what is shorter than the line that would stand for it."""
+    least = _GAP[part.kind]
+    start = 0
+    count = len(part.keep)
+    while start < count:
+        if part.keep[start]:
+            start += 1
+            continue
+        end = start
+        while end < count and not part.keep[end]:
+            end += 1
+        if sum(sizes[start:end]) < least:
+            for i in range(start, end):
+                part.keep[i] = True
+        start = end
+
+
+def _saved(part: Part) -> int:
+    return sum(len(line) for line, keep in zip(part.lines, part.keep, strict=True) if not keep)
+
+
+def _worth(part: Part) -> bool:
+    saved = _saved(part)
+    return saved >= MIN_SAVED and saved >= MIN_SHARE * len(part.text)
+
+
+# ----------------------------------------------------------------------------------------------------------- stage 2
+
+
+def _ask(made: Prepared, requests: Sequence[str], ctx: Context) -> None:
+    """Questions about the passages nearest to the cut, and the state they read."""
+    from ..systemone.wire import noul
+    from ..text.printable import printable
+    from ..text.redact import redact
+
+    found: list[tuple[float, int, int, int]] = []
+    for at, part in enumerate(made.parts):
+        found += [(distance, at, start, end) for distance, start, end in _band(part)]
+    found.sort()
+    shown: dict[str, str] = {}
+    for number, (_, at, start, end) in enumerate(sorted(found[:MAX_QUESTIONS], key=lambda f: f[1:])):
+        name = f"c{number}"
+        part = made.parts[at]
+        part.asked[name] = (start, end)
+        text = "".join(part.lines[start:end])
+        shown[name] = printable(redact(text[: 4 * SHOWN], ctx.env))[:SHOWN]
+        made.questions[name] = noul(
+            f"Is the text at `untrusted_output_parts.{name}` needed to do what `user_requests` ask for?",
+            true="It holds a failure, an error, a cause, a value, a name or a place that the next step on the request depends on.",
+            false="It reports progress, repeats success, names what the request does not touch, or says what the other "
+            "lines say already; the output's beginning, its end and its error lines are kept anyway.",
+        )
+    if not made.questions:
+        return
+    command = made.event.input.get("command") or made.event.input.get("query") or made.event.input.get("prompt") or ""
+    made.state = {
+        "user_requests": [redact(request, ctx.env)[:400] for request in requests],
+        "untrusted_call": printable(redact(str(command)[:4000], ctx.env))[:600],
+        "untrusted_output_parts": shown,
+    }
+
+
+def _band(part: Part) -> list[tuple[float, int, int]]:
+    """Passages that stage 1 is least sure of, as (distance from the cut, first line, line after the last)."""
+    from ..text.salience import LIKELY
+
+    passages: list[tuple[float, bool, int, int]] = []
+    start, count = 0, len(part.lines)
+    while start < count:
+        end, size, keep = start, 0, part.keep[start]
+        while end < count and part.keep[end] == keep and (end == start or size + len(part.lines[end]) <= SHOWN):
+            size += len(part.lines[end])
+            end += 1
+        if not any(part.must[start:end]):
+            passages.append((max(part.scores[start:end]), keep, start, end))
+        start = end
+    kept = [score for score, keep, _, _ in passages if keep]
+    left = [score for score, keep, _, _ in passages if not keep]
+    if not left:
+        return []
+    cut = (min(kept) + max(left)) / 2 if kept else max(left)
+    return [
+        (abs(score - cut), start, end)
+        for score, keep, start, end in passages
+        if (part.kind != "log" or -0.5 < score < LIKELY) and sum(len(line) for line in part.lines[start:end]) >= 120
+    ]
+
+
+def _verdicts(part: Part, answers: Mapping[str, Mapping[str, Any]], ctx: Context) -> dict[str, bool]:
+    """What the judge says, by the passage's text: only a sure no leaves out."""
+    no = ctx.policy.threshold("tool.admission.no", 0.2)
+    told: dict[str, bool] = {}
+    for name, (start, end) in part.asked.items():
+        p = answers.get(name, {}).get("p")
+        if isinstance(p, (int, float)) and not isinstance(p, bool):
+            told["".join(part.lines[start:end])] = p > no
+    return told
+
+
+def apply(part: Part, verdicts: Mapping[str, bool]) -> None:
+    """Put the judge's verdicts on the passages they are about."""
+    if not verdicts:
+        return
+    for start, end in part.asked.values():
+        keep = verdicts.get("".join(part.lines[start:end]))
+        if keep is not None:
+            for i in range(start, end):
+                part.keep[i] = keep or part.must[i]
+    _close_gaps(part, [len(line) for line in part.lines])
+
+
+def _again(part: Part, text: str, prepared: Prepared) -> Part:
+    """Stage 1 on what another point has left of the text; the passages that are still whole can be asked for again."""
+    new = Part(part.path, text, part.kind)
+    choose(new, prepared.query, CODEX_MOST if prepared.event.host == "codex" else 0)
+    at: dict[str, list[int]] = {}
+    for i, line in enumerate(new.lines):
+        at.setdefault(line, []).append(i)
+    for name, (start, end) in part.asked.items():
+        for first in at.get(part.lines[start], ()):
+            if new.lines[first : first + end - start] == part.lines[start:end]:
+                new.asked[name] = (first, first + end - start)
+                break
+    return new
+
+
+# ------------------------------------------------------------------------------------------------------ what is said
+
+
+def _spans(keep: Sequence[bool]) -> list[int]:
+    """The flags as lengths of runs, the first of kept lines."""
+    runs: list[int] = [0]
+    state = True
+    for flag in keep:
+        if flag != state:
+            runs.append(0)
+            state = flag
+        runs[-1] += 1
+    return runs
+
+
+def _flags(runs: Any, mine: list[bool]) -> list[bool]:
+    """What ``_spans`` made of flags; ``mine`` for what is no such thing or not of this text."""
+    if not isinstance(runs, list) or not all(isinstance(n, int) and 0 <= n <= len(mine) for n in runs):
+        return mine
+    flags: list[bool] = []
+    state = True
+    for n in runs[: len(mine) + 2]:
+        flags += [state] * n
+        state = not state
+        if len(flags) > len(mine):
+            return mine
+    return flags if len(flags) == len(mine) else mine
+
+
+def render(part: Part, archived: str) -> str:
+    """The kept lines as they are, and one line for each run of lines left out."""
+    out: list[str] = []
+    number = 1  # of the line, as sed counts them
+    i, count = 0, len(part.lines)
+    named = False
+    while i < count:
+        if part.keep[i]:
+            out.append(part.lines[i])
+            number += part.lines[i].endswith("\n")
+            i += 1
+            continue
+        end = i
+        size = newlines = errors = 0
+        while end < count and not part.keep[end]:
+            size += len(part.lines[end])
+            newlines += part.lines[end].endswith("\n")
+            errors += part.kind == "log" and part.scores[end] >= 3.0
+            end += 1
+        last = number + newlines - (1 if part.lines[end - 1].endswith("\n") else 0)
+        if out and not out[-1].endswith("\n"):
+            out.append("\n")
+        where = f"lines {number}-{last}" if last > number else f"line {number}"
+        if archived:
+            where += " of the same file" if named else f" of {archived}"
+            named = True
+        lines = last - number + 1
+        also = f", {errors} of them like errors above" if errors else ""
+        out.append(
+            f"{_POINTER}{lines:,} {'line' if lines == 1 else 'lines'}, {size:,} characters ({_what(part, i, end)}{also}): {where}]\n"
+        )
+        number += newlines
+        i = end
+    return "".join(out)
+
+
+def _what(part: Part, start: int, end: int) -> str:
+    if part.kind != "log":
+        return _WORDS[part.kind]
+    scores = part.scores[start:end]
+    passing = sum(1 for score in scores if score <= -0.95)
+    steps = sum(1 for score in scores if score <= -0.55)
+    if passing > 0.6 * len(scores):
+        return "passing or finished steps"
+    return "progress" if steps > 0.6 * len(scores) else _WORDS["log"]

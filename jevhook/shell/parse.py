@@ -553,6 +553,8 @@ class _Reader:
                 self.i += 1  # declare -a x=(…)
                 word = [*word, ("A", self.array())]
             words.append(word)
+            if len(words) > self.most:
+                raise Unreadable("more words than one event is given", self.i)
         if not words and not assigns and not redirects:
             raise Unreadable(f"unexpected {s[self.i : self.i + 1]!r}", self.i)
         self.most -= len(words) + len(assigns)
@@ -905,8 +907,8 @@ class _Reader:
 
     def arithmetic_end(self, i: int) -> int:
         """The index of the ``))`` that closes arithmetic begun before ``i``, or -1 when this is no arithmetic."""
-        s, n, depth, start = self.s, self.n, 0, i
-        if self.scanned > 16 * n + 4000:  # text made to be looked at again and again
+        s, n, depth, start = self.s, min(self.n, i + 20_000), 0, i  # nobody writes longer arithmetic
+        if self.scanned > 16 * self.n + 4000:  # text made to be looked at again and again
             return -1
         found = -1
         while i < n:

@@ -163,9 +163,12 @@ def ask(call: Call, deadline: float) -> Reply:
         raise JudgeError("unreachable", f"{call.service}: no thread can be started") from None
     if not exchange.done.acquire(timeout=max(0.0, started + deadline - time.monotonic())):
         exchange.give_up()
+        late.sent = exchange.sent
         raise late
     if exchange.error is not None:
-        raise late if exchange.error.kind == "timeout" else exchange.error
+        error = late if exchange.error.kind == "timeout" else exchange.error
+        error.sent = exchange.sent
+        raise error
     return Reply(exchange.status, exchange.body, time.monotonic() - started)
 
 
@@ -204,7 +207,7 @@ class _Counted:
 class _Exchange:
     """What the calling thread and the one that talks share."""
 
-    __slots__ = ("body", "call", "done", "error", "over", "sock", "status", "until", "where")
+    __slots__ = ("body", "call", "done", "error", "over", "sent", "sock", "status", "until", "where")
 
     def __init__(self, call: Call, where: Address, until: float) -> None:
         self.call = call
@@ -213,6 +216,7 @@ class _Exchange:
         self.done = _thread.allocate_lock()
         self.done.acquire()
         self.over = False
+        self.sent = False
         self.sock: socket.socket | None = None
         self.error: JudgeError | None = None
         self.status = 0
@@ -303,6 +307,7 @@ class _Exchange:
             wrapped.do_handshake()
         sock = self.sock
         assert sock is not None
+        self.sent = True  # before the look at the clock: who gave up and saw it unset may rely on it
         sock.settimeout(self.left())  # raises when the caller has gone: from here on things are sent
 
         connection = http.client.HTTPConnection(where.host, where.port)

@@ -44,15 +44,17 @@ class JudgeError(Exception):
     ``status``   the HTTP status, 0 when there was none
     ``message``  one line in our own words, naming the service and the key's variable; never a key, a state, or
                  text that the service sent
+    ``sent``     False when it is certain that nothing of the request left: nothing can have been charged
     """
 
-    __slots__ = ("kind", "message", "status")
+    __slots__ = ("kind", "message", "sent", "status")
 
-    def __init__(self, kind: Kind, message: str, status: int = 0) -> None:
+    def __init__(self, kind: Kind, message: str, status: int = 0, *, sent: bool = True) -> None:
         super().__init__(message)
         self.kind: Kind = kind
         self.status = status
         self.message = message
+        self.sent = sent
 
 
 # ------------------------------------------------------------------------------------------------ questions
@@ -282,7 +284,10 @@ def read_answers(questions: Mapping[str, Question], body: Any) -> tuple[dict[str
 
 
 def read_usage(body: Any) -> dict[str, int]:
-    """``{"input_tokens", "output_tokens"}`` as far as the service said so, in snake or camel case."""
+    """``{"input_tokens", "output_tokens", "cost_micros"}`` as far as the service said so, in snake or camel case.
+
+    ``cost_micros``: OpenRouter's ``cost`` (US dollars) in millionths, rounded up.
+    """
     usage = body.get("usage") if isinstance(body, dict) else None
     if not isinstance(usage, dict):
         return {}
@@ -291,6 +296,9 @@ def read_usage(body: Any) -> dict[str, int]:
         value = usage.get(ours, usage.get(theirs))
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53:
             found[ours] = value
+    cost = _number(usage.get("cost"), 0, 1e9)
+    if cost is not None:
+        found["cost_micros"] = int(-(-round(cost * 1e6, 3) // 1))
     return found
 
 

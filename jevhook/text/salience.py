@@ -337,3 +337,28 @@ def score_places(lines: Sequence[str], query: Mapping[str, float]) -> list[float
         else:
             scores[i] *= 0.3
     return scores
+
+
+def score_prose(lines: Sequence[str], query: Mapping[str, float]) -> tuple[list[float], list[tuple[int, int]]]:
+    """A score for each line of a text that people read, and its passages (first line, line after the last).
+
+    Passages are cut at blank lines and packed to about 600 characters; every line has its passage's score.
+    """
+    spans: list[tuple[int, int]] = []
+    start = held = 0
+    for i, line in enumerate(lines):
+        held += len(line)
+        if (held >= 300 and not line.strip()) or held >= 900:
+            spans.append((start, i + 1))
+            start, held = i + 1, 0
+    if start < len(lines):
+        spans.append((start, len(lines)))
+    offsets, at = [], 0
+    for line in lines:
+        offsets.append(at)
+        at += len(line)
+    found = bm25(query, "".join(lines), [offsets[first] for first, _ in spans], b=0.75)
+    scores = [0.0] * len(lines)
+    for (first, last), score in zip(spans, found, strict=True):
+        scores[first:last] = [score] * (last - first)
+    return scores, spans

@@ -654,6 +654,29 @@ def test_a_timeout_behind_an_unused_proxy_says_so_too(monkeypatch: pytest.Monkey
     assert error.kind == "timeout" and "HTTPS_PROXY is not looked at" in error.message
 
 
+@pytest.mark.parametrize(
+    ("handler", "secure", "sent"),
+    [
+        (saying(200, {}), True, False),  # plain HTTP where TLS is spoken: the handshake fails
+        (lambda c: c.stopped.wait(2), False, True),
+        (lambda c: None, False, True),
+    ],
+)
+def test_a_failure_says_whether_anything_was_sent(
+    handler: Callable[[Connection], None], secure: bool, sent: bool
+) -> None:
+    with serve(handler, read=not secure) as server:
+        assert refused(server.url.replace("http", "https") if secure else server.url, DEADLINE).sent is sent
+
+
+def test_a_closed_port_and_an_unknown_name_got_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    assert refused(f"http://127.0.0.1:{port}").sent is False
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(0.5) or [])
+    assert refused("http://localhost:1", 0.2).sent is False
+
+
 def test_without_any_of_these_variables_nothing_is_said_about_them() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

@@ -88,8 +88,24 @@ JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["answers", "q", "type", "noul", "probability", "probabilities", "name", "id", "value", "result"]
-                + ["success", "providerMetadata", "confidence", "choice", "usage"]
+                [
+                    "answers",
+                    "q",
+                    "type",
+                    "noul",
+                    "probability",
+                    "probabilities",
+                    "name",
+                    "id",
+                    "value",
+                    "result",
+                    "success",
+                    "providerMetadata",
+                    "confidence",
+                    "choice",
+                    "usage",
+                    "cost",
+                ]
             ),
             inner,
             max_size=5,
