@@ -104,7 +104,9 @@ def _rule(table: Mapping[str, Any]) -> dict[str, Any]:
     rule.setdefault("unrecoverable", rule["severity"] == "deny")
     for effect in rule["effect"]:
         if effect not in EFFECTS:
-            raise ValueError(f"effect {effect!r} does not exist, so the rule can never match; use one of {', '.join(sorted(EFFECTS))}")
+            raise ValueError(
+                f"effect {effect!r} does not exist, so the rule can never match; use one of {', '.join(sorted(EFFECTS))}"
+            )
     if "run" in rule["effect"] and not rule.get("program") and not rule.get("target") and not rule.get("facts"):
         raise ValueError("a rule on the effect 'run' needs program, target or facts")
     labels = KINDS | ROLES
@@ -117,8 +119,12 @@ def _rule(table: Mapping[str, Any]) -> dict[str, Any]:
         if sure not in SURE:
             raise ValueError(f"sure is {sure!r}; use one of {', '.join(SURE)}")
     wanted, refused = set(rule.get("flags", ())) | set(rule.get("all_flags", ())), set(rule.get("not_flags", ()))
-    if rule.get("all_flags") and set(rule["all_flags"]) & refused or (rule.get("flags") and set(rule["flags"]) <= refused):
-        raise ValueError(f"it asks for and refuses the same options ({', '.join(sorted(wanted & refused))}), so it can never match")
+    if (rule.get("all_flags") and set(rule["all_flags"]) & refused) or (
+        rule.get("flags") and set(rule["flags"]) <= refused
+    ):
+        raise ValueError(
+            f"it asks for and refuses the same options ({', '.join(sorted(wanted & refused))}), so it can never match"
+        )
     for key in ("program", "sub", "target", "facts", "args", "flags"):
         if key in rule and not rule[key]:
             raise ValueError(f"{key} is an empty list, so the rule can never match")
@@ -181,12 +187,18 @@ class Hit:
         if "{" in text:
             finding = self.finding
             target = shown(finding.target.path, 80) or finding.program or "this"
-            text = text.replace("{target}", target).replace("{program}", finding.program or "this command").replace("{detail}", shown(finding.detail, 80) or "this")
+            text = (
+                text.replace("{target}", target)
+                .replace("{program}", finding.program or "this command")
+                .replace("{detail}", shown(finding.detail, 80) or "this")
+            )
         suggestion = self.rule.get("suggestion", "")
         return f"{text} {suggestion}".strip()
 
 
-def match(table: Mapping[str, Any], findings: Iterable[Finding], rule_mode: Mapping[str, str] | None = None) -> list[Hit]:
+def match(
+    table: Mapping[str, Any], findings: Iterable[Finding], rule_mode: Mapping[str, str] | None = None
+) -> list[Hit]:
     """Every rule that speaks, strongest first.  ``rule_mode`` gives single rules another mode than active."""
     if not table.get("rules"):
         table = compile_rules([dict(rule) for rule in BUILTIN])[0]
@@ -258,10 +270,7 @@ def speaks(rule: Mapping[str, Any], finding: Finding) -> bool:
 
 
 def _any(wanted: Iterable[str], have: frozenset[str]) -> bool:
-    for entry in wanted:
-        if entry in have or ("+" in entry and all(part in have for part in entry.split("+"))):
-            return True
-    return False
+    return any(entry in have or ("+" in entry and all(part in have for part in entry.split("+"))) for entry in wanted)
 
 
 def _flag(wanted: str, flags: frozenset[str]) -> bool:

@@ -39,7 +39,11 @@ def event(command: str, name: str = "PreToolUse", **more: Any) -> bytes:
     ).encode()  # fmt: skip
 
 
-HEREDOC = "cat > notes.md <<'EOF'\n" + "".join(f"line {i}: some text about the build, rm -rf is only a word here\n" for i in range(200)) + "EOF\n"
+HEREDOC = (
+    "cat > notes.md <<'EOF'\n"
+    + "".join(f"line {i}: some text about the build, rm -rf is only a word here\n" for i in range(200))
+    + "EOF\n"
+)
 
 
 def rows() -> dict[str, tuple[list[str], bytes]]:
@@ -51,7 +55,10 @@ def rows() -> dict[str, tuple[list[str], bytes]]:
         "python -c pass": ([PYTHON, "-c", "pass"], b""),
         "hook: ls -la": (hook, event("ls -la")),
         "hook (python -I): ls -la": (direct, event("ls -la")),
-        "hook: npm test && git push": (hook, event("npm test -- --watch=false && git add -A && git commit -m 'x' && git push origin topic")),
+        "hook: npm test && git push": (
+            hook,
+            event("npm test -- --watch=false && git add -A && git commit -m 'x' && git push origin topic"),
+        ),
         "hook: git reset --hard": (hook, event("git reset --hard")),
         "hook: 200-line heredoc": (hook, event(HEREDOC)),
         "hook: after a 100 KB result": (hook, event("cat big.log", "PostToolUse", tool_response=result)),
@@ -74,7 +81,13 @@ def percentile(values: list[float], part: float) -> float:
 
 def whole_process(runs: int) -> dict[str, float]:
     place = tempfile.mkdtemp(prefix="jevhook-bench-")
-    env = {"PATH": os.environ["PATH"], "HOME": place, "XDG_STATE_HOME": place + "/state", "XDG_CACHE_HOME": place + "/cache", "XDG_CONFIG_HOME": place + "/config"}
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": place,
+        "XDG_STATE_HOME": place + "/state",
+        "XDG_CACHE_HOME": place + "/cache",
+        "XDG_CONFIG_HOME": place + "/config",
+    }
     table = rows()
     for command, data in table.values():  # warm: byte code, policy cache
         once(command, data, env)
@@ -101,7 +114,13 @@ def loaded() -> None:
         "print(len(sys.modules), 'modules; of the heavy ones:', heavy or 'none')"
     )
     place = tempfile.mkdtemp(prefix="jevhook-bench-")
-    env = {"HOME": place, "XDG_STATE_HOME": place, "XDG_CACHE_HOME": place, "XDG_CONFIG_HOME": place, "PATH": os.environ["PATH"]}
+    env = {
+        "HOME": place,
+        "XDG_STATE_HOME": place,
+        "XDG_CACHE_HOME": place,
+        "XDG_CONFIG_HOME": place,
+        "PATH": os.environ["PATH"],
+    }
     for _ in range(2):
         done = subprocess.run([PYTHON, "-I", "-c", code], capture_output=True, text=True, env=env, check=True)
     print(f"\nloaded for `ls -la`: {done.stdout.strip()}")
@@ -133,14 +152,30 @@ def warm(quick: bool) -> tuple[float, float]:
     print(f"\nwarm: {len(commands)} commands, {rate:,.0f} a second")
     line = "git add src/a.py && git commit -m 'change a' && npm run build -- --mode production | tee build.log\n"
     sixty_four = (line * (65536 // len(line) + 1))[:65536].rsplit("\n", 1)[0]
-    kinds = {"commands": sixty_four, "heredoc": "cat > f <<'E'\n" + "text of a file\n" * 4369 + "E\n", "quotes": "echo '" + "x" * 65000 + "'"}
+    kinds = {
+        "commands": sixty_four,
+        "heredoc": "cat > f <<'E'\n" + "text of a file\n" * 4369 + "E\n",
+        "quotes": "echo '" + "x" * 65000 + "'",
+    }
     worst = 0.0
     for name, text in kinds.items():
         best = min(_timed(shell_call, text, place) for _ in range(5))
         worst = max(worst, best)
         print(f"warm: 64 KiB of {name}: {best:.1f} ms")
-    print("growth (ms):", ", ".join(f"{k} KiB {_timed(shell_call, (line * (k * 1024 // len(line) + 1))[: k * 1024].rsplit(chr(10), 1)[0], place):.1f}" for k in (16, 32, 64, 128, 256, 512, 1024)))
-    print("growth, one heredoc (ms):", ", ".join(f"{k} KiB {_timed(shell_call, 'cat > f <<E' + chr(10) + 'some text here' * (k * 73) + chr(10) + 'E', place):.1f}" for k in (64, 256, 1024)))
+    print(
+        "growth (ms):",
+        ", ".join(
+            f"{k} KiB {_timed(shell_call, (line * (k * 1024 // len(line) + 1))[: k * 1024].rsplit(chr(10), 1)[0], place):.1f}"
+            for k in (16, 32, 64, 128, 256, 512, 1024)
+        ),
+    )
+    print(
+        "growth, one heredoc (ms):",
+        ", ".join(
+            f"{k} KiB {_timed(shell_call, 'cat > f <<E' + chr(10) + 'some text here' * (k * 73) + chr(10) + 'E', place):.1f}"
+            for k in (64, 256, 1024)
+        ),
+    )
     return rate, worst
 
 
@@ -158,8 +193,10 @@ def main() -> int:
     runs = args.runs or (10 if args.quick else 30)
     ratios = whole_process(runs)
     loaded()
-    rate, worst = warm(args.quick)
-    print(f"\n{datetime.date.today().isoformat()}, Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}, {runs} runs a row")
+    rate, _worst = warm(args.quick)
+    print(
+        f"\n{datetime.date.today().isoformat()}, Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}, {runs} runs a row"
+    )
     limits = {"hook: ls -la": 6.0, "hook: 200-line heredoc": 9.0}
     late = [f"{name}: {ratios[name]:.1f}x, margin {limit}x" for name, limit in limits.items() if ratios[name] > limit]
     if rate < 1000:

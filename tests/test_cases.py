@@ -4,8 +4,6 @@
 is said, ``not-deny`` silence or a question.  ``@HOME`` and ``@CWD`` stand for the test's own directories.
 """
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 import json

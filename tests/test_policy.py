@@ -273,7 +273,6 @@ def test_a_whole_file_arrives_as_it_was_written(layers: Layers) -> None:
         "environment_proxy": None,
         "egress": "redacted",
         "consent": True,
-        "egress": "redacted",
         "when": "always",
         "deadline": 2.0,
         "settings_origin": "user",

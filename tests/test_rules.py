@@ -18,7 +18,9 @@ from jevhook.shell.world import RealWorld
 
 PACKS = sorted((Path(__file__).parent.parent / "policies" / "rules").glob("*.toml"))
 RAW: list[dict[str, Any]] = [
-    {**rule, "pack": pack.stem, "layer": "shipped"} for pack in PACKS for rule in tomllib.loads(pack.read_text())["rule"]
+    {**rule, "pack": pack.stem, "layer": "shipped"}
+    for pack in PACKS
+    for rule in tomllib.loads(pack.read_text())["rule"]
 ]
 TABLE, PROBLEMS = compile_rules(RAW)
 HOME, CWD = "/home/dev", "/home/dev/work/shop"
@@ -31,7 +33,9 @@ def findings(example: str) -> list[Finding]:
         return shell_call(example, CWD, PLACE).findings
     call = json.loads(example)
     raw = {"tool_annotations": call.get("annotations")}
-    return read_call(Event("claude", "before-tool", "PreToolUse", tool=call["tool"], input=call["input"], cwd=CWD, raw=raw), PLACE).findings
+    return read_call(
+        Event("claude", "before-tool", "PreToolUse", tool=call["tool"], input=call["input"], cwd=CWD, raw=raw), PLACE
+    ).findings
 
 
 def hits(command: str) -> list[str]:
@@ -76,18 +80,33 @@ def test_a_rule_that_speaks_has_an_example(rule: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ({"id": "x.y", "severity": "block", "reason": "r", "program": ["a"]}, "severity is 'block'; use one of note, ask, deny"),
+        (
+            {"id": "x.y", "severity": "block", "reason": "r", "program": ["a"]},
+            "severity is 'block'; use one of note, ask, deny",
+        ),
         ({"id": "x.y", "severity": "ask", "reason": "r", "effect": "deletes"}, "effect 'deletes' does not exist"),
-        ({"id": "x.y", "severity": "ask", "reason": "r", "effect": "delete", "target": ["hom"]}, "target 'hom' does not exist"),
-        ({"id": "x.y", "severity": "ask", "reason": "r", "effect": "delete", "targets": ["home"]}, "unknown key 'targets'"),
+        (
+            {"id": "x.y", "severity": "ask", "reason": "r", "effect": "delete", "target": ["hom"]},
+            "target 'hom' does not exist",
+        ),
+        (
+            {"id": "x.y", "severity": "ask", "reason": "r", "effect": "delete", "targets": ["home"]},
+            "unknown key 'targets'",
+        ),
         ({"id": "x.y", "severity": "ask", "effect": "delete"}, "a rule needs a reason"),
         ({"severity": "ask", "reason": "r"}, "a rule needs an id"),
         ({"id": "x.y", "severity": "ask", "reason": "r"}, "needs program, target or facts"),
-        ({"id": "x.y", "severity": "ask", "reason": "r", "program": ["a"], "flags": ["-f"], "not_flags": ["-f"]}, "can never match"),
+        (
+            {"id": "x.y", "severity": "ask", "reason": "r", "program": ["a"], "flags": ["-f"], "not_flags": ["-f"]},
+            "can never match",
+        ),
         ({"id": "x.y", "severity": "ask", "reason": "r", "program": []}, "needs program"),
         ({"id": "x.y", "severity": "ask", "reason": "r", "program": ["a"], "sub": []}, "can never match"),
         ({"id": "x.y", "severity": "ask", "reason": 3, "program": ["a"]}, "reason must be a text, found int"),
-        ({"id": "x.y", "severity": "ask", "reason": "r", "program": "a", "unrecoverable": "yes"}, "unrecoverable must be true or false"),
+        (
+            {"id": "x.y", "severity": "ask", "reason": "r", "program": "a", "unrecoverable": "yes"},
+            "unrecoverable must be true or false",
+        ),
         ({"id": "x.y", "severity": "ask", "reason": "r", "program": "a", "stakes": "huge"}, "stakes is 'huge'"),
     ],
 )

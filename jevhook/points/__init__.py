@@ -43,9 +43,23 @@ class Context:
     ``asked`` is set once a System One request has been made for this event: there is never a second one.
     """
 
-    __slots__ = ("asked", "env", "home", "mode", "let_run", "offline", "policy", "rules_said", "started", "texts", "world")
+    __slots__ = (
+        "asked",
+        "env",
+        "home",
+        "let_run",
+        "mode",
+        "offline",
+        "policy",
+        "rules_said",
+        "started",
+        "texts",
+        "world",
+    )
 
-    def __init__(self, policy: Policy, env: Mapping[str, str], started: float, *, home: str = "", offline: bool = False) -> None:
+    def __init__(
+        self, policy: Policy, env: Mapping[str, str], started: float, *, home: str = "", offline: bool = False
+    ) -> None:
         self.policy = policy
         self.env = env
         self.started = started
@@ -60,9 +74,7 @@ class Context:
 
 
 class PointResult:
-    """``judged`` what the point would do; ``record`` its part of the ledger line (plain JSON values).
-
-    """
+    """``judged`` what the point would do; ``record`` its part of the ledger line (plain JSON values)."""
 
     __slots__ = ("judged", "record")
 

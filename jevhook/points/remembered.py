@@ -92,10 +92,17 @@ def written_here(event: Event, ctx: Context, reading: Reading) -> list[str]:
     """Scripts among the call's words that this session wrote: a fact for the ledger and the judge."""
     if not reading.shell:
         return []
-    names = {word for finding in reading.findings for word in (*finding.words, finding.target.path) if word.endswith(_SCRIPTS)}
+    names = {
+        word
+        for finding in reading.findings
+        for word in (*finding.words, finding.target.path)
+        if word.endswith(_SCRIPTS)
+    }
     if not names:
         return []
     from ..state.session import recall
 
     known = {str(entry.get("path")) for entry in recall(ctx.env, event, "wrote")}
-    return sorted(path for path in known if any(path == name or path.endswith("/" + name.removeprefix("./")) for name in names))
+    return sorted(
+        path for path in known if any(path == name or path.endswith("/" + name.removeprefix("./")) for name in names)
+    )

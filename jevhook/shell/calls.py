@@ -15,11 +15,78 @@ if TYPE_CHECKING:
     from .walk import Walk
 
 # Keys under which tools take a path, in the order in which they are believed.
-_PATH_KEYS = ("file_path", "notebook_path", "path", "filePath", "filename", "file", "target_file", "destination", "dest", "uri", "relative_path", "source")
-_CONTENT_KEYS = ("content", "new_string", "new_source", "edits", "file_text", "new_str", "text", "contents", "data", "insert_text", "patch", "diff", "new_content", "code_edit")
-_CODE_KEYS = ("code", "command", "cmd", "script", "python", "python_code", "js", "javascript", "expression", "source_code", "commands", "shell", "bash", "function", "command_line")
+_PATH_KEYS = (
+    "file_path",
+    "notebook_path",
+    "path",
+    "filePath",
+    "filename",
+    "file",
+    "target_file",
+    "destination",
+    "dest",
+    "uri",
+    "relative_path",
+    "source",
+)
+_CONTENT_KEYS = (
+    "content",
+    "new_string",
+    "new_source",
+    "edits",
+    "file_text",
+    "new_str",
+    "text",
+    "contents",
+    "data",
+    "insert_text",
+    "patch",
+    "diff",
+    "new_content",
+    "code_edit",
+)
+_CODE_KEYS = (
+    "code",
+    "command",
+    "cmd",
+    "script",
+    "python",
+    "python_code",
+    "js",
+    "javascript",
+    "expression",
+    "source_code",
+    "commands",
+    "shell",
+    "bash",
+    "function",
+    "command_line",
+)
 _SQL_KEYS = ("query", "sql", "statement", "sql_query", "queries")
-_READ_ONLY = ("Read", "Glob", "Grep", "LS", "WebFetch", "WebSearch", "ToolSearch", "TodoWrite", "Task", "Agent", "view_image", "spawn_agent", "update_plan", "NotebookRead", "ListMcpResourcesTool", "ReadMcpResourceTool", "BashOutput", "KillShell", "ExitPlanMode", "AskUserQuestion", "Skill", "tool_search")
+_READ_ONLY = (
+    "Read",
+    "Glob",
+    "Grep",
+    "LS",
+    "WebFetch",
+    "WebSearch",
+    "ToolSearch",
+    "TodoWrite",
+    "Task",
+    "Agent",
+    "view_image",
+    "spawn_agent",
+    "update_plan",
+    "NotebookRead",
+    "ListMcpResourcesTool",
+    "ReadMcpResourceTool",
+    "BashOutput",
+    "KillShell",
+    "ExitPlanMode",
+    "AskUserQuestion",
+    "Skill",
+    "tool_search",
+)
 
 MAX_PATCH_FILES = 200
 
@@ -42,7 +109,7 @@ class Reading:
 def read_call(event: Event, place: Place) -> Reading:
     """The findings of a before-tool event.  Raises nothing that the caller need not treat as a failed analysis."""
     tool, given = event.tool, event.input
-    if tool.startswith("mcp__") or tool.startswith("mcp_"):
+    if tool.startswith(("mcp__", "mcp_")):
         return _mcp(tool, given, event, place)
     command = given.get("command")
     if isinstance(command, list) and all(isinstance(c, str) for c in command):
@@ -130,7 +197,9 @@ def _write(tool: str, path: str, given: Mapping[str, Any], event: Event, place: 
 
 def _settings_content(finding: Finding, text: str) -> None:
     """What a write puts into a file can make it special: an off switch for the gate, a script that runs on install."""
-    if "package-scripts" in finding.target.roles and any(mark in text for mark in ('"preinstall"', '"postinstall"', '"prepare"', '"install"')):
+    if "package-scripts" in finding.target.roles and any(
+        mark in text for mark in ('"preinstall"', '"postinstall"', '"prepare"', '"install"')
+    ):
         finding.facts = finding.facts | {"install-script"}
 
 
@@ -157,7 +226,12 @@ def patch_files(text: str) -> list[tuple[str, str, str]]:
             if path and len(found) < MAX_PATCH_FILES:
                 found.append((effect, path, "\n".join(body)))
             path, body = "", []
-            for mark, kind in (("*** Add File: ", "overwrite"), ("*** Update File: ", "write"), ("*** Delete File: ", "delete"), ("*** Move to: ", "overwrite")):
+            for mark, kind in (
+                ("*** Add File: ", "overwrite"),
+                ("*** Update File: ", "write"),
+                ("*** Delete File: ", "delete"),
+                ("*** Move to: ", "overwrite"),
+            ):
                 if line.startswith(mark):
                     effect, path = kind, line[len(mark) :].strip()
         elif line[:1] == "+" and path:
@@ -178,11 +252,98 @@ def _read_tool(tool: str, given: Mapping[str, Any], event: Event, place: Place) 
     return reading
 
 
-_WRITES = ("write", "edit", "create", "update", "append", "insert", "replace", "save", "put", "patch", "set", "modify", "overwrite", "upload", "move", "rename", "copy")
-_DELETES = ("delete", "remove", "drop", "destroy", "purge", "trash", "unlink", "erase", "wipe", "truncate", "terminate", "cancel", "uninstall")
-_RUNS = ("execute", "exec", "run", "eval", "shell", "terminal", "bash", "command", "script", "python", "repl", "code", "powershell", "console", "process")
-_SENDS = ("send", "post", "publish", "email", "mail", "message", "tweet", "share", "forward", "reply", "invite", "transfer", "pay", "deploy", "release", "merge")
-_READS = ("read", "get", "list", "search", "find", "fetch", "view", "show", "describe", "query", "browse", "snapshot", "screenshot", "look", "lookup", "inspect", "check", "count", "status", "info", "tree")
+_WRITES = (
+    "write",
+    "edit",
+    "create",
+    "update",
+    "append",
+    "insert",
+    "replace",
+    "save",
+    "put",
+    "patch",
+    "set",
+    "modify",
+    "overwrite",
+    "upload",
+    "move",
+    "rename",
+    "copy",
+)
+_DELETES = (
+    "delete",
+    "remove",
+    "drop",
+    "destroy",
+    "purge",
+    "trash",
+    "unlink",
+    "erase",
+    "wipe",
+    "truncate",
+    "terminate",
+    "cancel",
+    "uninstall",
+)
+_RUNS = (
+    "execute",
+    "exec",
+    "run",
+    "eval",
+    "shell",
+    "terminal",
+    "bash",
+    "command",
+    "script",
+    "python",
+    "repl",
+    "code",
+    "powershell",
+    "console",
+    "process",
+)
+_SENDS = (
+    "send",
+    "post",
+    "publish",
+    "email",
+    "mail",
+    "message",
+    "tweet",
+    "share",
+    "forward",
+    "reply",
+    "invite",
+    "transfer",
+    "pay",
+    "deploy",
+    "release",
+    "merge",
+)
+_READS = (
+    "read",
+    "get",
+    "list",
+    "search",
+    "find",
+    "fetch",
+    "view",
+    "show",
+    "describe",
+    "query",
+    "browse",
+    "snapshot",
+    "screenshot",
+    "look",
+    "lookup",
+    "inspect",
+    "check",
+    "count",
+    "status",
+    "info",
+    "tree",
+)
 
 
 def _words(name: str) -> list[str]:
@@ -226,7 +387,10 @@ def _mcp(tool: str, given: Mapping[str, Any], event: Event, place: Place) -> Rea
             findings.append(finding)
         return reading
     sql = _first(given, _SQL_KEYS)
-    if sql and any(w in ("sql", "query", "execute", "database", "db") for w in [*words, *_words(parts[1] if len(parts) > 1 else "")]):
+    if sql and any(
+        w in ("sql", "query", "execute", "database", "db")
+        for w in [*words, *_words(parts[1] if len(parts) > 1 else "")]
+    ):
         from .code.sql import read_sql
 
         roles = _production_roles(given)
@@ -248,14 +412,31 @@ def _mcp(tool: str, given: Mapping[str, Any], event: Event, place: Place) -> Rea
             more = {"force", "recursive"} if whole or place.world.kind(target.path) == "dir" else {"force"}
             findings.append(Finding("delete", target, program=tool, facts=frozenset(facts | more)))
         if not names:
-            findings.append(Finding("infrastructure", Target("remote", name, _production_roles(given)), sure="likely", program=tool, facts=frozenset(facts | {"mcp-delete"})))
+            findings.append(
+                Finding(
+                    "infrastructure",
+                    Target("remote", name, _production_roles(given)),
+                    sure="likely",
+                    program=tool,
+                    facts=frozenset(facts | {"mcp-delete"}),
+                )
+            )
     elif verb in _WRITES and names:
         for one in names[:20]:
             target = _file(one, event, place)
-            findings.append(Finding("move" if verb in ("move", "rename") else "overwrite", target, program=tool, facts=frozenset(facts | {"file-tool"})))
+            findings.append(
+                Finding(
+                    "move" if verb in ("move", "rename") else "overwrite",
+                    target,
+                    program=tool,
+                    facts=frozenset(facts | {"file-tool"}),
+                )
+            )
         into = _first(given, ("destination", "dest", "new_path", "to"))
         if into:
-            findings.append(Finding("overwrite", _file(into, event, place), program=tool, facts=frozenset(facts | {"file-tool"})))
+            findings.append(
+                Finding("overwrite", _file(into, event, place), program=tool, facts=frozenset(facts | {"file-tool"}))
+            )
         text = _texts(given)
         if text:
             reading.scripts[classify(names[0], event.cwd, place).path] = text
@@ -267,7 +448,9 @@ def _mcp(tool: str, given: Mapping[str, Any], event: Event, place: Place) -> Rea
     elif verb in _SENDS:
         findings.append(Finding("send", Target("remote", name), sure="likely", program=tool, facts=frozenset(facts)))
     elif "destructive-hint" in facts:
-        findings.append(Finding("infrastructure", Target("remote", name), sure="likely", program=tool, facts=frozenset(facts)))
+        findings.append(
+            Finding("infrastructure", Target("remote", name), sure="likely", program=tool, facts=frozenset(facts))
+        )
     return reading
 
 
@@ -290,14 +473,27 @@ def _production_roles(given: Mapping[str, Any]) -> tuple[str, ...]:
 def _code(name: str, words: list[str], code: str, given: Mapping[str, Any], event: Event, place: Place) -> Reading:
     """Code handed to a tool: in the language its name says, else whatever it can be read as."""
     language = given.get("language") or given.get("lang")
-    said = [*words, *( [language.lower()] if isinstance(language, str) else [])]
+    said = [*words, *([language.lower()] if isinstance(language, str) else [])]
     cwd = event.cwd
     where = given.get("cwd") or given.get("working_directory") or given.get("workdir")
     if isinstance(where, str) and where:
         cwd = where
     if any(w in ("shell", "bash", "terminal", "command", "sh", "console", "cmd", "process", "zsh") for w in said):
         return shell_call(code, cwd, place)
-    for mark, known in (("python", "python"), ("blender", "python"), ("jupyter", "python"), ("ipython", "python"), ("javascript", "node"), ("js", "node"), ("node", "node"), ("typescript", "node"), ("ruby", "ruby"), ("perl", "perl"), ("php", "php"), ("lua", "lua")):
+    for mark, known in (
+        ("python", "python"),
+        ("blender", "python"),
+        ("jupyter", "python"),
+        ("ipython", "python"),
+        ("javascript", "node"),
+        ("js", "node"),
+        ("node", "node"),
+        ("typescript", "node"),
+        ("ruby", "ruby"),
+        ("perl", "perl"),
+        ("php", "php"),
+        ("lua", "lua"),
+    ):
         if mark in said:
             return _interpreted(known, code, cwd, place)
     if _is_python(code):

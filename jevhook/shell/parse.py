@@ -189,9 +189,7 @@ class _Reader:
             elif c == "|" and s.startswith("||", self.i):
                 ops[-1] = "||"
                 self.i += 2
-            elif c == ")":
-                break
-            elif self.peek_word() in _CLOSERS and isinstance(items[-1], (Group, Loop, Branch, Test)):
+            elif c == ")" or (self.peek_word() in _CLOSERS and isinstance(items[-1], (Group, Loop, Branch, Test))):
                 break
             else:
                 raise Unreadable(f"unexpected {s[self.i]!r}", self.i)
@@ -334,7 +332,9 @@ class _Reader:
                 back = self.i
                 self.plain_word()
                 self.blanks()
-                if self.peek_word() not in ("{", "if", "while", "until", "for", "case") and not s.startswith("(", self.i):
+                if self.peek_word() not in ("{", "if", "while", "until", "for", "case") and not s.startswith(
+                    "(", self.i
+                ):
                     self.i = back  # a simple command; only a compound one takes a name
             return self.command()
         # "!" and "time" were taken by pipeline(); here they stand behind another prefix
@@ -647,14 +647,20 @@ class _Reader:
                 self.i = i
                 parts.append(self.backticks(False))
                 i = self.i
-            elif c in "<>" and s[i + 1 : i + 2] == "(" and (not parts or parts[-1][0] != "t" or parts[-1][1][-1:] == "="):
+            elif (
+                c in "<>" and s[i + 1 : i + 2] == "(" and (not parts or parts[-1][0] != "t" or parts[-1][1][-1:] == "=")
+            ):
                 self.i = i + 2
                 body = self.sequence(")")
                 self.expect(")")
                 parts.append(("p", body, c))
                 i = self.i
-            elif c == "(" and parts and parts[-1][0] == "t" and parts[-1][1][-1] in "?*+@!" and (
-                extglob or parts[-1][1][-1] in "?*+@!"
+            elif (
+                c == "("
+                and parts
+                and parts[-1][0] == "t"
+                and parts[-1][1][-1] in "?*+@!"
+                and (extglob or parts[-1][1][-1] in "?*+@!")
             ):
                 close = self.balanced(i)
                 if close < 0:

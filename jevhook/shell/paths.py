@@ -40,11 +40,36 @@ _SYSTEM = (
 )  # fmt: skip
 _MOUNTS = ("mnt", "media", "Volumes", "net")
 _HOME_CACHES = (
-    ".cache", ".npm", ".Trash", ".local/share/Trash", "Library/Caches", ".gradle/caches", ".cargo/registry", ".nuget/packages",
-    ".m2/repository", ".bun/install/cache", ".yarn/cache", ".pnpm-store", ".ivy2/cache", "go/pkg/mod", ".cargo/git",
-    "Library/Developer/Xcode/DerivedData", ".node-gyp", ".electron-gyp",
+    ".cache",
+    ".npm",
+    ".Trash",
+    ".local/share/Trash",
+    "Library/Caches",
+    ".gradle/caches",
+    ".cargo/registry",
+    ".nuget/packages",
+    ".m2/repository",
+    ".bun/install/cache",
+    ".yarn/cache",
+    ".pnpm-store",
+    ".ivy2/cache",
+    "go/pkg/mod",
+    ".cargo/git",
+    "Library/Developer/Xcode/DerivedData",
+    ".node-gyp",
+    ".electron-gyp",
 )
-_SYSTEM_CACHES = ("/var/cache", "/var/lib/apt/lists", "/root/.cache", "/root/.npm", "/usr/local/share/.cache", "/Library/Caches", "/var/lib/dpkg/lock", "/root/.gradle", "/root/.m2")
+_SYSTEM_CACHES = (
+    "/var/cache",
+    "/var/lib/apt/lists",
+    "/root/.cache",
+    "/root/.npm",
+    "/usr/local/share/.cache",
+    "/Library/Caches",
+    "/var/lib/dpkg/lock",
+    "/root/.gradle",
+    "/root/.m2",
+)
 # System directories that everything depends on: the directory itself, or what stands right below it.
 _SYSTEM_TOPS = (
     "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/etc", "/usr", "/var", "/opt", "/srv", "/proc", "/sys", "/run", "/snap", "/System", "/Library", "/Applications", "/nix",
@@ -52,7 +77,17 @@ _SYSTEM_TOPS = (
     "/etc/systemd", "/etc/pam.d", "/var/lib/docker", "/var/lib/postgresql", "/var/lib/mysql", "/var/spool", "/var/backups", "/private/etc", "/private/var", "/private", "/dev",
 )  # fmt: skip
 _NULL = frozenset(
-    ("/dev/null", "/dev/zero", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/random", "/dev/urandom", "/dev/full")
+    (
+        "/dev/null",
+        "/dev/zero",
+        "/dev/stdout",
+        "/dev/stderr",
+        "/dev/stdin",
+        "/dev/tty",
+        "/dev/random",
+        "/dev/urandom",
+        "/dev/full",
+    )
 )
 _SHELL_RC = frozenset(
     (
@@ -61,7 +96,18 @@ _SHELL_RC = frozenset(
         ".bash_aliases", ".config/nushell/config.nu", ".inputrc", ".pam_environment",
     )
 )  # fmt: skip
-_HISTORY = frozenset((".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history", ".node_repl_history", ".zhistory", ".histfile"))
+_HISTORY = frozenset(
+    (
+        ".bash_history",
+        ".zsh_history",
+        ".python_history",
+        ".psql_history",
+        ".mysql_history",
+        ".node_repl_history",
+        ".zhistory",
+        ".histfile",
+    )
+)
 _SECRET_NAMES = frozenset(
     (
         ".env", ".netrc", "_netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials", ".htpasswd", "credentials", "credentials.json",
@@ -83,7 +129,27 @@ _SECRET_PLACES = (
     "/etc/krb5.keytab", "/.config/hcloud/cli.toml", "/.config/ngrok/ngrok.yml", "/.ngrok2/ngrok.yml", "/.irssi/config", "/.config/gcloud", "/.rhosts", "/etc/ppp/chap-secrets", "/etc/ipsec.secrets",
     "/etc/wpa_supplicant/wpa_supplicant.conf", "/.config/sops/age/keys.txt", "/.age/key.txt", "/etc/sudoers", "/etc/master.passwd", "/.claude/.credentials.json", "/.wakatime.cfg",
 )  # fmt: skip
-_SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".kdbx", ".kdb", ".keystore", ".jks", ".ppk", ".keytab", ".tfstate", ".tfstate.backup", ".ovpn", ".secret", ".agekey", ".mobileprovision", ".p8", ".pkcs12", ".bks")
+_SECRET_ENDINGS = (
+    ".pem",
+    ".key",
+    ".p12",
+    ".pfx",
+    ".kdbx",
+    ".kdb",
+    ".keystore",
+    ".jks",
+    ".ppk",
+    ".keytab",
+    ".tfstate",
+    ".tfstate.backup",
+    ".ovpn",
+    ".secret",
+    ".agekey",
+    ".mobileprovision",
+    ".p8",
+    ".pkcs12",
+    ".bks",
+)
 # A certificate, a chain or a public key by its name: what it holds is given to everybody anyway.
 _PUBLIC_PARTS = frozenset(
     (
@@ -97,18 +163,83 @@ _SECRET_DIRS = (
     "/.oci/", "/.local/share/keyrings/", "/etc/ssl/private/", "/.ethereum/keystore/", "/etc/wireguard/", "/system-connections/", "/.config/1password/", "/.electrum/wallets/", "/.aliyun/", "/.bluemix/",
     "/.config/bitwarden cli/", "/.local/share/containers/auth/", "/.putty/", "/.minikube/certs/", "/etc/letsencrypt/archive/",
 )  # fmt: skip
-_BROWSER_DIRS = ("/google-chrome", "/google/chrome/", "/chromium/", "/bravesoftware/", "/microsoft edge/", "/microsoft-edge", "/.mozilla/firefox/", "/firefox/profiles/", "/vivaldi/", "/opera")
-_BROWSER_NAMES = frozenset(("cookies", "web data", "login data", "login data for account", "local state", "cookies.sqlite", "key4.db", "logins.json", "cookies.binarycookies", "history"))
+_BROWSER_DIRS = (
+    "/google-chrome",
+    "/google/chrome/",
+    "/chromium/",
+    "/bravesoftware/",
+    "/microsoft edge/",
+    "/microsoft-edge",
+    "/.mozilla/firefox/",
+    "/firefox/profiles/",
+    "/vivaldi/",
+    "/opera",
+)
+_BROWSER_NAMES = frozenset(
+    (
+        "cookies",
+        "web data",
+        "login data",
+        "login data for account",
+        "local state",
+        "cookies.sqlite",
+        "key4.db",
+        "logins.json",
+        "cookies.binarycookies",
+        "history",
+    )
+)
 _HOOK_SETTINGS = (
     "/.claude/settings.json", "/.claude/settings.local.json", "/.claude.json", "/.codex/config.toml", "/.codex/hooks.json",
     "/.codex/requirements.toml", "/.gemini/settings.json", "/.qwen/settings.json", "/.cursor/hooks.json", "/.factory/hooks.json",
     "/.factory/settings.json", "/.windsurf/hooks.json", "/.devin/hooks.v1.json", "/managed-settings.json", "/.gemini/config/settings.json",
     "/.pi/settings.json", "/.pi/agent/settings.json", "/.pi/agent/trust.json", "/opencode.json",
 )  # fmt: skip
-_HOOK_DIRS = ("/.claude/hooks/", "/.claude/plugins/", "/.copilot/hooks/", "/.github/hooks/", "/.clinerules/hooks/", "/etc/claude-code/", "/etc/codex/", "/.codex/hooks/", "/.claude-plugin/", "/.opencode/plugin/", "/.opencode/plugins/", "/.config/opencode/plugin/", "/.pi/extensions/", "/.pi/agent/extensions/")
+_HOOK_DIRS = (
+    "/.claude/hooks/",
+    "/.claude/plugins/",
+    "/.copilot/hooks/",
+    "/.github/hooks/",
+    "/.clinerules/hooks/",
+    "/etc/claude-code/",
+    "/etc/codex/",
+    "/.codex/hooks/",
+    "/.claude-plugin/",
+    "/.opencode/plugin/",
+    "/.opencode/plugins/",
+    "/.config/opencode/plugin/",
+    "/.pi/extensions/",
+    "/.pi/agent/extensions/",
+)
 _HOOK_PARENTS = ("/.claude", "/.codex", "/.gemini", "/.qwen", "/.cursor", "/.copilot", "/.factory")
-_CI = ("/.github/workflows/", "/.circleci/", "/.gitlab-ci.yml", "/jenkinsfile", "/azure-pipelines.yml", "/.drone.yml", "/.travis.yml", "/bitbucket-pipelines.yml", "/.buildkite/", "/.github/actions/")
-_AUTOSTART = ("/.config/autostart/", "/library/launchagents/", "/library/launchdaemons/", "/etc/systemd/", "/.config/systemd/", "/lib/systemd/system/", "/etc/rc.local", "/etc/init.d/", "/etc/xdg/autostart/", "/etc/profile.d/", "/etc/ld.so.preload", "/etc/update-motd.d/", "/etc/apt/apt.conf.d/", "/etc/udev/rules.d/")
+_CI = (
+    "/.github/workflows/",
+    "/.circleci/",
+    "/.gitlab-ci.yml",
+    "/jenkinsfile",
+    "/azure-pipelines.yml",
+    "/.drone.yml",
+    "/.travis.yml",
+    "/bitbucket-pipelines.yml",
+    "/.buildkite/",
+    "/.github/actions/",
+)
+_AUTOSTART = (
+    "/.config/autostart/",
+    "/library/launchagents/",
+    "/library/launchdaemons/",
+    "/etc/systemd/",
+    "/.config/systemd/",
+    "/lib/systemd/system/",
+    "/etc/rc.local",
+    "/etc/init.d/",
+    "/etc/xdg/autostart/",
+    "/etc/profile.d/",
+    "/etc/ld.so.preload",
+    "/etc/update-motd.d/",
+    "/etc/apt/apt.conf.d/",
+    "/etc/udev/rules.d/",
+)
 _CRON = ("/etc/cron", "/var/spool/cron", "/etc/anacrontab", "/etc/at.")
 PRODUCTION = ("production", "prod", "live", "prd")
 
@@ -124,7 +255,15 @@ class Place:
         self.home = world.home if world.home != "/" else "/nonexistent"
         self.cwd_sure = cwd_sure
         self.gate_dirs = tuple(gate_dirs)
-        temps = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/var/folders", "/private/var/folders", "/dev/shm"]
+        temps = [
+            "/tmp",
+            "/var/tmp",
+            "/private/tmp",
+            "/private/var/tmp",
+            "/var/folders",
+            "/private/var/folders",
+            "/dev/shm",
+        ]
         given = world.env.get("TMPDIR", "")
         if given.startswith("/") and normpath(given).count("/") >= 2:
             # a repository can set the host's environment: no system directory becomes temporary by that
@@ -146,7 +285,11 @@ class Place:
             # home itself, a directory above it, or /tmp: a repository there does not make all of it a project
             root = cwd if not is_within(self.home, cwd) and cwd != "/" and cwd not in self.temps else ""
         top = root.split("/")[1] if root else ""
-        if root and root.count("/") == 1 and (top in _SYSTEM or top in _MOUNTS or top in ("home", "Users", "root", "dev")):
+        if (
+            root
+            and root.count("/") == 1
+            and (top in _SYSTEM or top in _MOUNTS or top in ("home", "Users", "root", "dev"))
+        ):
             return ""
         return root
 
@@ -411,11 +554,13 @@ def _roles(path: str, place: Place) -> set[str]:
     # Cheap way out for the ordinary name: nothing below can match without a dot-directory or a known name.
     if any(is_within(path, gate) or (is_within(gate, path) and path.count("/") > 2) for gate in place.gate_dirs):
         roles.add("gate")
-    if name == ".jevhook.toml" or "/.config/jevhook/" in low or low.endswith(("/.config/jevhook", "/.local/state/jevhook")):
+    if (
+        name == ".jevhook.toml"
+        or "/.config/jevhook/" in low
+        or low.endswith(("/.config/jevhook", "/.local/state/jevhook"))
+    ):
         roles.add("gate")
-    if low.endswith(_HOOK_SETTINGS) or any(mark in low + "/" for mark in _HOOK_DIRS):
-        roles.add("hook-settings")
-    elif low.endswith(_HOOK_PARENTS):
+    if low.endswith(_HOOK_SETTINGS) or any(mark in low + "/" for mark in _HOOK_DIRS) or low.endswith(_HOOK_PARENTS):
         roles.add("hook-settings")
     if low.endswith(".jsonl") and ("/.claude/projects/" in low or "/.codex/sessions/" in low):
         roles.add("transcript")
@@ -426,9 +571,11 @@ def _roles(path: str, place: Place) -> set[str]:
     if "/.ssh/" in low or low.endswith("/.ssh"):
         roles.add("ssh")
     inside = path[len(place.home) + 1 :] if path.startswith(place.home + "/") else ""
-    if inside.lower() in _SHELL_RC or (name in _SHELL_RC and low.startswith(("/home/", "/users/", "/root/"))):
-        roles.add("shell-rc")
-    elif low in ("/etc/profile", "/etc/bash.bashrc", "/etc/zshrc", "/etc/environment", "/etc/zprofile", "/etc/bashrc"):
+    if (
+        inside.lower() in _SHELL_RC
+        or (name in _SHELL_RC and low.startswith(("/home/", "/users/", "/root/")))
+        or low in ("/etc/profile", "/etc/bash.bashrc", "/etc/zshrc", "/etc/environment", "/etc/zprofile", "/etc/bashrc")
+    ):
         roles.add("shell-rc")
     if name in _HISTORY:
         roles.add("history")
@@ -461,24 +608,88 @@ def secret_name(low: str) -> bool:
     if name.startswith(".env.") or (name.endswith(".env") and len(name) > 4):
         return not name.endswith((".enc", ".encrypted", ".gpg", ".age", ".sops", ".d.ts", ".md"))
     if name.endswith(_SECRET_ENDINGS) and name.rfind(".") > 0:
-        if any(mark in low for mark in ("/fixtures/", "/testdata/", "/tests/", "/test/", "/__tests__/", "/examples/", "/example/", "/mocks/", "/spec/")) and "/.ssh/" not in low:
+        if (
+            any(
+                mark in low
+                for mark in (
+                    "/fixtures/",
+                    "/testdata/",
+                    "/tests/",
+                    "/test/",
+                    "/__tests__/",
+                    "/examples/",
+                    "/example/",
+                    "/mocks/",
+                    "/spec/",
+                )
+            )
+            and "/.ssh/" not in low
+        ):
             return False  # keys that were made to be in the repository
         return not (name.endswith((".pem", ".key")) and _public_part(name))
-    if name.startswith(("credentials.", "secrets.", "secret.", "service-account", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", "client_secret")):
-        return not name.endswith((".pub", ".py", ".ts", ".tsx", ".js", ".go", ".rs", ".md", ".java", ".rb", ".html", ".txt.j2", ".php", ".cs", ".tf", ".enc", ".kt", ".swift", ".mdx", ".j2", ".css", ".vue"))
+    if name.startswith(
+        (
+            "credentials.",
+            "secrets.",
+            "secret.",
+            "service-account",
+            "id_rsa",
+            "id_ed25519",
+            "id_ecdsa",
+            "id_dsa",
+            "client_secret",
+        )
+    ):
+        return not name.endswith(
+            (
+                ".pub",
+                ".py",
+                ".ts",
+                ".tsx",
+                ".js",
+                ".go",
+                ".rs",
+                ".md",
+                ".java",
+                ".rb",
+                ".html",
+                ".txt.j2",
+                ".php",
+                ".cs",
+                ".tf",
+                ".enc",
+                ".kt",
+                ".swift",
+                ".mdx",
+                ".j2",
+                ".css",
+                ".vue",
+            )
+        )
     if name in _BROWSER_NAMES:
         return any(mark in low for mark in _BROWSER_DIRS)
     if any(mark in low + "/" for mark in _SECRET_DIRS):
-        if "/secrets/" in low + "/" and (low.endswith(("/secrets", ".py", ".ts", ".js", ".go", ".md", ".rs", ".rb", ".java", ".tf", ".tsx", ".enc", ".sh"))):
+        if "/secrets/" in low + "/" and (
+            low.endswith(
+                ("/secrets", ".py", ".ts", ".js", ".go", ".md", ".rs", ".rb", ".java", ".tf", ".tsx", ".enc", ".sh")
+            )
+        ):
             return False
-        return not name.endswith((".pub", ".md")) and name not in ("known_hosts", "known_hosts.old", "config" if "/.ssh/" in low else "\0", "authorized_keys")
+        return not name.endswith((".pub", ".md")) and name not in (
+            "known_hosts",
+            "known_hosts.old",
+            "config" if "/.ssh/" in low else "\0",
+            "authorized_keys",
+        )
     return False
 
 
 def _public_part(name: str) -> bool:
     """``server.crt.pem``, ``ca-bundle.pem``, ``public.key``: a part of the name says public and none says private."""
     stem = name[: name.rfind(".")].replace("-", ".").replace("_", ".").split(".")
-    return any(part in _PUBLIC_PARTS for part in stem) and not any(part in ("key", "private", "privkey", "priv") for part in stem)
+    return any(part in _PUBLIC_PARTS for part in stem) and not any(
+        part in ("key", "private", "privkey", "priv") for part in stem
+    )
 
 
 def _glob_roles(path: str, place: Place) -> set[str]:
@@ -489,9 +700,15 @@ def _glob_roles(path: str, place: Place) -> set[str]:
     parent, name = low[:slash], low[slash + 1 :]
     for settings in _HOOK_SETTINGS:
         at = settings.rfind("/")
-        if (settings[:at] == "" or parent.endswith(settings[:at])) and settings[:at] and glob_match(name, settings[at + 1 :]):
+        if (
+            (settings[:at] == "" or parent.endswith(settings[:at]))
+            and settings[:at]
+            and glob_match(name, settings[at + 1 :])
+        ):
             roles.add("hook-settings")
-    if (STAR in parent or QMARK in parent) and any(glob_match(parent[parent.rfind("/") + 1 :], p[1:]) for p in _HOOK_PARENTS):
+    if (STAR in parent or QMARK in parent) and any(
+        glob_match(parent[parent.rfind("/") + 1 :], p[1:]) for p in _HOOK_PARENTS
+    ):
         roles.add("hook-settings")
     if name not in (STAR, STAR + "." + STAR):
         for secret in (".env", "id_rsa", "id_ed25519", "credentials", ".netrc"):

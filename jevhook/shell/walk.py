@@ -52,7 +52,20 @@ UNKNOWN_FLOW = Flow(None)
 class Scope:
     """Shell state that visible text can change.  Values hold sentinels; None is a value that is not known."""
 
-    __slots__ = ("aliases", "args", "cwd", "either", "env", "functions", "lists", "locals", "root", "taints", "via", "where")
+    __slots__ = (
+        "aliases",
+        "args",
+        "cwd",
+        "either",
+        "env",
+        "functions",
+        "lists",
+        "locals",
+        "root",
+        "taints",
+        "via",
+        "where",
+    )
 
     def __init__(self, cwd: str) -> None:
         self.cwd = cwd
@@ -175,7 +188,11 @@ class Walk:
         if scope.where:
             # another machine's or a container's file system: only what the text says, no looking
             target = classify(raw, scope.cwd if raw[:1] != "/" else "", self.place)
-            return Target(target.kind if raw[:1] in "/~" or target.kind == "build" else "remote", raw, target.roles | {"remote"} - {"gate"})
+            return Target(
+                target.kind if raw[:1] in "/~" or target.kind == "build" else "remote",
+                raw,
+                target.roles | {"remote"} - {"gate"},
+            )
         target = classify(raw, scope.cwd, self.place)
         if raw[:1] not in "/~" and not self.place.cwd_sure and target.kind in ("project", "project-root", "build"):
             return Target(target.kind, target.path, target.roles - {"tracked-clean"})
@@ -312,7 +329,14 @@ class Walk:
             self.builtins.append(("function", [node.name]))  # type: ignore[attr-defined]
             if self.readers.fork_bomb(node.name, node.body):  # type: ignore[attr-defined]
                 self.findings.append(
-                    Finding("kill", start=node.start, end=node.end, via=scope.via, facts=frozenset(("fork-bomb",)), detail="a function that starts itself")
+                    Finding(
+                        "kill",
+                        start=node.start,
+                        end=node.end,
+                        via=scope.via,
+                        facts=frozenset(("fork-bomb",)),
+                        detail="a function that starts itself",
+                    )
                 )
             return NO_FLOW
         if kind is Test:
@@ -372,7 +396,9 @@ class Walk:
 
     # -- redirections --------------------------------------------------------------------------------------
 
-    def redirected(self, redirects: list[Redirect], scope: Scope, stdin: Flow | None, node: Node, depth: int) -> Flow | None:
+    def redirected(
+        self, redirects: list[Redirect], scope: Scope, stdin: Flow | None, node: Node, depth: int
+    ) -> Flow | None:
         """What stdin is after the input redirections."""
         for redirect in redirects:
             op = redirect.op
@@ -396,12 +422,19 @@ class Walk:
         known = self.scripts.get(target.path)
         if known is not None:
             return Flow(known, taints)
-        if target.path[:1] == "/" and not scope.where and ANY not in target.path and 0 < self.world.size(target.path) <= MAX_SCRIPT:
+        if (
+            target.path[:1] == "/"
+            and not scope.where
+            and ANY not in target.path
+            and 0 < self.world.size(target.path) <= MAX_SCRIPT
+        ):
             # what an interpreter or a database client is fed is judged by its text (psql < dump.sql, sh < x.sh)
             return Flow(self.world.text(target.path, MAX_SCRIPT), taints | {"file"})
         return Flow(None, taints | {"file"}, None)
 
-    def outputs(self, redirects: list[Redirect], scope: Scope, node: Node, flow: Flow, depth: int) -> list[tuple[str, str]]:
+    def outputs(
+        self, redirects: list[Redirect], scope: Scope, node: Node, flow: Flow, depth: int
+    ) -> list[tuple[str, str]]:
         """Judge the output redirections; returns them as ``(op, text)``."""
         files: list[tuple[str, str]] = []
         for redirect in redirects:
@@ -416,7 +449,9 @@ class Walk:
                 inv = Invocation(self, scope, ["/dev/tcp"], node.start, node.end, None, depth)
                 inv.name = ""
                 inv.taints = taints | flow.taints
-                inv.add("send", Target("remote", path, _host_roles(path.split("/")[3])), facts=("dev-tcp",), detail=path)
+                inv.add(
+                    "send", Target("remote", path, _host_roles(path.split("/")[3])), facts=("dev-tcp",), detail=path
+                )
                 files.append((op, path))
                 continue
             if op in ("<", "<&"):
@@ -594,7 +629,9 @@ class Walk:
         # X=1 eval …, X=1 bash -c …: set for the inner code, and as before behind it
         before = {name: inner.env.get(name) for name in inv.env}
         inner.env.update(inv.env)
-        flow = self.nested_text(text, inner, stdin if stdin is not None else inv.stdin, inv.depth + 1, inv.start, inv.end)
+        flow = self.nested_text(
+            text, inner, stdin if stdin is not None else inv.stdin, inv.depth + 1, inv.start, inv.end
+        )
         for name, value in before.items():
             if value is not None:
                 inner.env[name] = value
@@ -612,7 +649,15 @@ class Walk:
         if text.strip("\0\4 \n\t") == "":
             if text.strip():
                 self.findings.append(
-                    Finding("run-unknown", Target("unknown"), sure="unknown", start=start, end=end, via=scope.via, detail="code that is not visible here")
+                    Finding(
+                        "run-unknown",
+                        Target("unknown"),
+                        sure="unknown",
+                        start=start,
+                        end=end,
+                        via=scope.via,
+                        detail="code that is not visible here",
+                    )
                 )
             return UNKNOWN_FLOW
         self.builtins.append(("code", []))
@@ -859,7 +904,21 @@ class Walk:
                 return None
             at = int(name) - 1
             return [scope.args[at]] if at < len(scope.args) else [""]
-        if name in ("?", "#", "$", "!", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "EPOCHSECONDS", "SHLVL"):
+        if name in (
+            "?",
+            "#",
+            "$",
+            "!",
+            "RANDOM",
+            "SECONDS",
+            "LINENO",
+            "UID",
+            "EUID",
+            "PPID",
+            "BASHPID",
+            "EPOCHSECONDS",
+            "SHLVL",
+        ):
             return [NAME]
         if scope.where:
             return None
@@ -872,7 +931,12 @@ class Walk:
         if name == "TMPDIR":
             return [self.place.temps[-1] if len(self.place.temps) > 7 else "/tmp"]
         if name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
-            default = {"XDG_CONFIG_HOME": "/.config", "XDG_CACHE_HOME": "/.cache", "XDG_DATA_HOME": "/.local/share", "XDG_STATE_HOME": "/.local/state"}
+            default = {
+                "XDG_CONFIG_HOME": "/.config",
+                "XDG_CACHE_HOME": "/.cache",
+                "XDG_DATA_HOME": "/.local/share",
+                "XDG_STATE_HOME": "/.local/state",
+            }
             return [self.world.env.get(name) or self.world.home + default[name]]
         if name == "CLAUDE_PROJECT_DIR" and self.place.project:
             return [self.place.project]
@@ -904,7 +968,12 @@ def _worth_a_look(node: Command, scope: Scope) -> bool:
     if len(first) != 1 or first[0][0] != "t":
         return True
     name = first[0][1]
-    return name[name.rfind("/") + 1 :] in _CATASTROPHIC or name.startswith("mkfs") or name in scope.functions or name in scope.aliases
+    return (
+        name[name.rfind("/") + 1 :] in _CATASTROPHIC
+        or name.startswith("mkfs")
+        or name in scope.functions
+        or name in scope.aliases
+    )
 
 
 _CATASTROPHIC = frozenset(
@@ -1301,7 +1370,20 @@ def _format(form: str, args: list[str]) -> str | None:
 
 def _secret_variable(name: str) -> bool:
     low = name.upper()
-    return any(mark in low for mark in ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL"))
+    return any(
+        mark in low
+        for mark in (
+            "TOKEN",
+            "SECRET",
+            "PASSWORD",
+            "PASSWD",
+            "API_KEY",
+            "APIKEY",
+            "ACCESS_KEY",
+            "PRIVATE_KEY",
+            "CREDENTIAL",
+        )
+    )
 
 
 def _host_roles(host: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         env: Mapping[str, str]
 
         def kind(self, path: str) -> str:
-            """"file", "dir", "link", "other" (device, FIFO, socket) or "" when nothing is there."""
+            """ "file", "dir", "link", "other" (device, FIFO, socket) or "" when nothing is there."""
 
         def real(self, path: str) -> str:
             """The path with every symbolic link resolved, as far as it exists."""
@@ -96,7 +96,7 @@ class Git:
         return found
 
     def state(self, path: str, is_dir: bool) -> str:
-        """"clean" (tracked, same size and time as in the index), "changed", "untracked", or "" when unknown.
+        """ "clean" (tracked, same size and time as in the index), "changed", "untracked", or "" when unknown.
 
         For a directory: "clean" only says that something in it is tracked.
         """

@@ -114,7 +114,7 @@ def score_template(line: str) -> float:
                 counted += before != ""
                 zero = zero or before == "0"
         before = bare if bare else word
-        if word[-1] == "#" and len(word) == 1 or word == "#":
+        if (word[-1] == "#" and len(word) == 1) or word == "#":
             before = "#"
     if calm and best <= HARD:
         best = min(best, 1.0)
@@ -130,7 +130,7 @@ def score_template(line: str) -> float:
             break
     if counted:
         best = max(best, 4.0 if counted > 1 else 2.5)
-    if first in _FAIL_FIRST and len(words) > 1 or at_end in _FAIL_LAST and len(words) > 1:
+    if (first in _FAIL_FIRST and len(words) > 1) or (at_end in _FAIL_LAST and len(words) > 1):
         best = max(best, 4.5)
     elif first == "not" and len(words) > 1 and words[1] == "ok":
         best = HARD

@@ -6,8 +6,6 @@ The notation: ``[words]`` a simple command with its assignments and redirections
 here-document whose delimiter was quoted.
 """
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 import json

@@ -1,8 +1,6 @@
 """What a path is to the person at the machine.  In the table ``$`` stands for an unknown piece, ``%`` for an unknown
 piece without a slash, ``*`` and ``?`` for live wildcards."""
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 import os

@@ -1,8 +1,6 @@
 """What must hold for every line: no text breaks the reading, another spelling of the same act gets the same answer,
 harmless company does not help, and text that is data is never stopped."""
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 import shlex
@@ -57,7 +55,9 @@ PIECES = st.sampled_from(
         "\0", "\x01", "\x02", "\x04", "\x05", "\x06", "\x07", "\r", "\t", "\x7f", "é", "\u202e", "\ud800", "𝒳", "\\0", "\\x", "\\u",
     ]
 )  # fmt: skip
-SOUP = st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=60).map("".join) | st.lists(PIECES, max_size=60).map(" ".join)
+SOUP = st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=60).map("".join) | st.lists(PIECES, max_size=60).map(
+    " ".join
+)
 
 
 @given(SOUP)
@@ -167,7 +167,9 @@ SIMPLE = 8
 )
 @steady
 def test_quoting_and_blanks_change_nothing(words: list[str], quotes: list[int], blanks: list[str]) -> None:
-    line = "".join(QUOTES[q](word) + blank for word, q, blank in zip(words, quotes, blanks, strict=False)).rstrip(" \\\n\t")
+    line = "".join(QUOTES[q](word) + blank for word, q, blank in zip(words, quotes, blanks, strict=False)).rstrip(
+        " \\\n\t"
+    )
     assert decided(line) == decided(shlex.join(words)), line
 
 
@@ -224,7 +226,17 @@ def test_words_out_of_variables_change_nothing(words: list[str], data: st.DataOb
 
 
 @pytest.mark.parametrize(
-    "path", ["/home/dev", "/etc", "/home/dev/Documents", "/home/dev/work/shop", "/home/dev/work/shop/dist", "/tmp/x", "/home/dev/work/shop/.git", "/usr/lib"]
+    "path",
+    [
+        "/home/dev",
+        "/etc",
+        "/home/dev/Documents",
+        "/home/dev/work/shop",
+        "/home/dev/work/shop/dist",
+        "/tmp/x",
+        "/home/dev/work/shop/.git",
+        "/usr/lib",
+    ],
 )
 @pytest.mark.parametrize(
     "moved",
@@ -253,7 +265,10 @@ COMPANY = [
 def test_harmless_company_never_weakens(words: list[str]) -> None:
     line = shlex.join(words)
     for company in COMPANY:
-        assert RANK[decided(company.format(c=line) if "{}" not in line else company.replace("{c}", line))] >= RANK[decided(line)], company
+        assert (
+            RANK[decided(company.format(c=line) if "{}" not in line else company.replace("{c}", line))]
+            >= RANK[decided(line)]
+        ), company
 
 
 # -- data ------------------------------------------------------------------------------------------------------
@@ -292,7 +307,9 @@ def test_dangerous_words_as_data_are_never_stopped(text: str, way: int) -> None:
     assert decided(line) == "none", line
 
 
-@given(st.lists(st.one_of(PIECES, st.sampled_from(DANGEROUS_TEXT)), max_size=20).map(" ".join), st.sampled_from(range(6)))
+@given(
+    st.lists(st.one_of(PIECES, st.sampled_from(DANGEROUS_TEXT)), max_size=20).map(" ".join), st.sampled_from(range(6))
+)
 @steady
 def test_any_text_as_data_is_never_stopped(text: str, way: int) -> None:
     text = "".join(c for c in text if c >= " " or c == "\n")

@@ -3,8 +3,6 @@
 Plain starts (``run``), permissions and "opens a prompt" are left out; a row lists what is left, in order, once each.
 """
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 import os

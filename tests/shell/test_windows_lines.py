@@ -75,13 +75,28 @@ def test_what_a_windows_line_does_is_found(line: str, effect: str, kind: str) ->
 
 @pytest.mark.parametrize(
     "line",
-    [r"dir C:\proj", r"Get-Content C:\proj\a.txt", "msbuild.exe app.sln", r"echo rd /s /q C:\Windows", r"cd C:\proj && node.exe app.js", "Get-Process node", "# Remove-Item x"],
+    [
+        r"dir C:\proj",
+        r"Get-Content C:\proj\a.txt",
+        "msbuild.exe app.sln",
+        r"echo rd /s /q C:\Windows",
+        r"cd C:\proj && node.exe app.js",
+        "Get-Process node",
+        "# Remove-Item x",
+    ],
 )
 def test_looking_and_building_find_nothing(line: str) -> None:
     assert effects(line) == []
 
 
-@pytest.mark.parametrize("line", [r"C:\Windows\System32\CertUtil.EXE -urlcache -f http://example.org/a a", "CERTUTIL.exe -decode a b", r'"C:\Windows\System32\certutil.exe" -decode a b'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        r"C:\Windows\System32\CertUtil.EXE -urlcache -f http://example.org/a a",
+        "CERTUTIL.exe -decode a b",
+        r'"C:\Windows\System32\certutil.exe" -decode a b',
+    ],
+)
 def test_a_program_is_named_without_its_place_and_case(line: str) -> None:
     assert "certutil" in [f.program for f in found(line) if f.effect == "run"]
 

@@ -21,7 +21,19 @@ if TYPE_CHECKING:
 
     Reader = Callable[[Invocation], Flow | None]
 
-MODULES = ("readers", "files", "git", "launch", "interpreters", "network", "system", "databases", "tools", "cloud", "secrets")
+MODULES = (
+    "readers",
+    "files",
+    "git",
+    "launch",
+    "interpreters",
+    "network",
+    "system",
+    "databases",
+    "tools",
+    "cloud",
+    "secrets",
+)
 
 _table: dict[str, Reader] = {}
 
@@ -70,13 +82,47 @@ def judge(inv: Invocation) -> Flow:
 
         return run_path(inv)
     taints = inv.taints | (inv.stdin.taints if inv.stdin is not None else frozenset())
-    return Flow(None, taints | _SETUP if name in _SETUP_PROGRAMS or any(w in _SETUP_WORDS for w in positional[:2]) else taints)
+    return Flow(
+        None, taints | _SETUP if name in _SETUP_PROGRAMS or any(w in _SETUP_WORDS for w in positional[:2]) else taints
+    )
 
 
 # Programs and subcommands that print shell code meant for eval and source: a tool's own set-up.
 _SETUP = frozenset(("shell-setup",))
-_SETUP_PROGRAMS = frozenset(("ssh-agent", "dircolors", "lesspipe", "lesspipe.sh", "starship", "zoxide", "fnm", "thefuck", "register-python-argcomplete", "keychain", "luarocks", "opam", "hcloud"))
-_SETUP_WORDS = frozenset(("init", "env", "shellenv", "hook", "activate", "completion", "completions", "docker-env", "show-env", "podman-env", "shell-init", "shell-hook", "gen-completions"))
+_SETUP_PROGRAMS = frozenset(
+    (
+        "ssh-agent",
+        "dircolors",
+        "lesspipe",
+        "lesspipe.sh",
+        "starship",
+        "zoxide",
+        "fnm",
+        "thefuck",
+        "register-python-argcomplete",
+        "keychain",
+        "luarocks",
+        "opam",
+        "hcloud",
+    )
+)
+_SETUP_WORDS = frozenset(
+    (
+        "init",
+        "env",
+        "shellenv",
+        "hook",
+        "activate",
+        "completion",
+        "completions",
+        "docker-env",
+        "show-env",
+        "podman-env",
+        "shell-init",
+        "shell-hook",
+        "gen-completions",
+    )
+)
 
 
 _VERSIONED = ("python", "pypy", "pip", "ruby", "perl", "php", "lua", "node", "bash", "zsh", "ksh", "make")
@@ -106,14 +152,22 @@ def _unknown_program(inv: Invocation) -> Flow:
         for arg in inv.args:
             if arg[:1] != "-":
                 inv.add("delete", inv.target(arg), sure="unknown", facts=("recursive", "force", "unknown-program"))
-    inv.add("run-unknown", Target("unknown", inv.path), sure="unknown", facts=facts, detail="a program that is not known here")
+    inv.add(
+        "run-unknown",
+        Target("unknown", inv.path),
+        sure="unknown",
+        facts=facts,
+        detail="a program that is not known here",
+    )
     return UNKNOWN_FLOW
 
 
 def _env_facts(inv: Invocation) -> tuple[str, ...]:
     """("production",) when a word or an assignment in front names a production system."""
     for text in inv.args:
-        if ("pr" in text or "PR" in text or "Pr" in text or "ive" in text or "IVE" in text) and _production(text.lower()):
+        if ("pr" in text or "PR" in text or "Pr" in text or "ive" in text or "IVE" in text) and _production(
+            text.lower()
+        ):
             return ("production",)
     for text in inv.env.values():
         if _production(text.lower()):

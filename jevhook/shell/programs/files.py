@@ -68,14 +68,26 @@ def mv(inv: Invocation) -> Flow:
     for path in paths:
         target = inv.target(path)
         moved_out = into is not None and inv.target(into).kind in ("null", "temp", "temp-root")
-        inv.add("move", target, facts=("to-null",) if into is not None and inv.target(into).kind == "null" else ("to-temp",) if moved_out else ())
+        inv.add(
+            "move",
+            target,
+            facts=("to-null",)
+            if into is not None and inv.target(into).kind == "null"
+            else ("to-temp",)
+            if moved_out
+            else (),
+        )
     if into is not None:
-        _written(inv, into, paths, "overwrite" if not has(inv.args, "-n", "--no-clobber", "-b", "--backup") else "write")
+        _written(
+            inv, into, paths, "overwrite" if not has(inv.args, "-n", "--no-clobber", "-b", "--backup") else "write"
+        )
     return NO_FLOW
 
 
 def cp(inv: Invocation) -> Flow:
-    paths = operands(inv.args, "-S", "--suffix", "-t", "--target-directory", "-m", "-o", "-g", "--mode", "--owner", "--group")
+    paths = operands(
+        inv.args, "-S", "--suffix", "-t", "--target-directory", "-m", "-o", "-g", "--mode", "--owner", "--group"
+    )
     into = value_of(inv.args, "-t", "--target-directory")
     if inv.name == "install" and has(inv.args, "-d", "--directory"):
         return NO_FLOW
@@ -84,7 +96,9 @@ def cp(inv: Invocation) -> Flow:
     for path in paths:
         _copied_secret(inv, path, into)
     if into is not None:
-        _written(inv, into, paths, "write" if has(inv.args, "-n", "--no-clobber", "-b", "--backup", "-i") else "overwrite")
+        _written(
+            inv, into, paths, "write" if has(inv.args, "-n", "--no-clobber", "-b", "--backup", "-i") else "overwrite"
+        )
     return NO_FLOW
 
 
@@ -107,7 +121,12 @@ def _copied_secret(inv: Invocation, path: str, into: str | None) -> None:
 def _written(inv: Invocation, into: str, sources: list[str], effect: str) -> None:
     """What lands at ``into``: the file itself, or each source's name in the directory."""
     target = inv.target(into)
-    is_dir = into.endswith("/") or into in (".", "..") or inv.walk.world.kind(target.path) == "dir" or target.kind in ("home", "project-root", "temp-root", "root")
+    is_dir = (
+        into.endswith("/")
+        or into in (".", "..")
+        or inv.walk.world.kind(target.path) == "dir"
+        or target.kind in ("home", "project-root", "temp-root", "root")
+    )
     facts = ("copy",)
     if is_dir and sources:
         for source in sources:
@@ -116,7 +135,11 @@ def _written(inv: Invocation, into: str, sources: list[str], effect: str) -> Non
             if STAR in name:
                 inv.add("write", target, facts=facts)
                 continue
-            inv.add("write" if effect == "write" else effect, inv.target(into.rstrip("/") + "/" + name if into != "/" else "/" + name), facts=facts)
+            inv.add(
+                "write" if effect == "write" else effect,
+                inv.target(into.rstrip("/") + "/" + name if into != "/" else "/" + name),
+                facts=facts,
+            )
     else:
         inv.add(effect, target, facts=facts)
         _copied_script(inv, sources, target)
@@ -219,7 +242,7 @@ def _world_writable(mode: str) -> bool:
     for clause in mode.split(","):
         for op in "+=":
             who, mark, what = clause.partition(op)
-            if mark and "w" in what and (who == "" and op == "=" or "o" in who or "a" in who):
+            if mark and "w" in what and ((who == "" and op == "=") or "o" in who or "a" in who):
                 return True
     return False
 
@@ -307,10 +330,16 @@ def _find_part(inv: Invocation, roots: list[str], tests: list[str]) -> list[str]
     narrow = any(t in ("-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "-wholename") for t in tests)
     names = [tests[k + 1] for k, t in enumerate(tests) if t in ("-name", "-iname") and k + 1 < len(tests)]
     negated = any(t in ("!", "-not") for t in tests)
-    aged = any(t in ("-mtime", "-mmin", "-atime", "-ctime", "-amin", "-cmin", "-newer", "-empty", "-size") for t in tests)
+    aged = any(
+        t in ("-mtime", "-mmin", "-atime", "-ctime", "-amin", "-cmin", "-newer", "-empty", "-size") for t in tests
+    )
     plain_files = any(t == "-type" and tests[k + 1 : k + 2] in (["f"], ["l"]) for k, t in enumerate(tests))
     wanted = names if names and not negated else [STAR]
-    found = [(root, (root.rstrip("/") + "/" if root != "/" else "/") + name.replace("*", STAR)) for root in roots for name in wanted]
+    found = [
+        (root, (root.rstrip("/") + "/" if root != "/" else "/") + name.replace("*", STAR))
+        for root in roots
+        for name in wanted
+    ]
     facts = ["find"]
     if narrow and not negated:
         facts.append("narrowed")
@@ -321,7 +350,11 @@ def _find_part(inv: Invocation, roots: list[str], tests: list[str]) -> list[str]
     whole = not narrow or negated
     if "-delete" in tests:
         for root, pattern in found:
-            inv.add("delete", inv.target(root if whole else pattern), facts=(*facts, "force", "recursive") if whole else (*facts, "force"))
+            inv.add(
+                "delete",
+                inv.target(root if whole else pattern),
+                facts=(*facts, "force", "recursive") if whole else (*facts, "force"),
+            )
     for k, test in enumerate(tests):
         if test in ("-exec", "-execdir", "-ok", "-okdir"):
             words: list[str] = []
@@ -381,7 +414,17 @@ def fd(inv: Invocation) -> Flow:
     for mark in ("-x", "-X", "--exec", "--exec-batch"):
         if mark in inv.args:
             words = inv.args[inv.args.index(mark) + 1 :]
-            rest = operands(inv.args[: inv.args.index(mark)], "-e", "-t", "-d", "-E", "--extension", "--type", "--max-depth", "--exclude")
+            rest = operands(
+                inv.args[: inv.args.index(mark)],
+                "-e",
+                "-t",
+                "-d",
+                "-E",
+                "--extension",
+                "--type",
+                "--max-depth",
+                "--exclude",
+            )
             base = rest[1] if len(rest) > 1 else "."
             words = words if any("{" in w for w in words) else [*words, "{}"]
             inv.command([w.replace("{}", base + "/" + STAR) for w in words if w != ";"], "fd --exec")
@@ -390,7 +433,13 @@ def fd(inv: Invocation) -> Flow:
 
 
 def sed(inv: Invocation) -> Flow:
-    in_place = any(a == "-i" or (a[:2] == "-i" and a[:3] != "-in") or a.startswith("--in-place") or (a[:1] == "-" and a[1:2] != "-" and "i" in a[1:] and a[1:].rstrip("i").isalpha() and len(a) <= 4) for a in inv.args)
+    in_place = any(
+        a == "-i"
+        or (a[:2] == "-i" and a[:3] != "-in")
+        or a.startswith("--in-place")
+        or (a[:1] == "-" and a[1:2] != "-" and "i" in a[1:] and a[1:].rstrip("i").isalpha() and len(a) <= 4)
+        for a in inv.args
+    )
     scripts = values_of(inv.args, "-e", "--expression")
     words = operands(inv.args, "-e", "-f", "--expression", "--file", "-l")
     if not scripts and not values_of(inv.args, "-f", "--file") and words:
@@ -427,7 +476,13 @@ def tar(inv: Invocation) -> Flow:
     first = args[0] if args else ""
     letters = first if first[:1] != "-" else "".join(a[1:] for a in args if a[:1] == "-" and a[1:2] != "-")
     for arg in args:
-        for mark in ("--to-command=", "--checkpoint-action=exec=", "--use-compress-program=", "--rmt-command=", "--rsh-command="):
+        for mark in (
+            "--to-command=",
+            "--checkpoint-action=exec=",
+            "--use-compress-program=",
+            "--rmt-command=",
+            "--rsh-command=",
+        ):
             if arg.startswith(mark):
                 inv.code(arg[len(mark) :], "tar")
     program = value_of(args, "-I", "--use-compress-program")
@@ -439,7 +494,11 @@ def tar(inv: Invocation) -> Flow:
         archive = args[1]
     create = "c" in letters or has(args, "--create")
     extract = "x" in letters or has(args, "--extract", "--get")
-    paths = [a for a in operands(args, "-f", "-C", "--file", "--directory", "-I", "-X", "--exclude") if a != archive and a != first]
+    paths = [
+        a
+        for a in operands(args, "-f", "-C", "--file", "--directory", "-I", "-X", "--exclude")
+        if a != archive and a != first
+    ]
     if create:
         if has(args, "--remove-files"):
             for path in paths:
@@ -460,7 +519,33 @@ def rsync(inv: Invocation) -> Flow:
     program = value_of(inv.args, "-e", "--rsh")
     if program:
         inv.code(program, "rsync -e")
-    valued = ("-e", "--rsh", "--exclude", "--include", "--filter", "-f", "--exclude-from", "--include-from", "--files-from", "--log-file", "--password-file", "--port", "--bwlimit", "-T", "--temp-dir", "--timeout", "--chmod", "--chown", "--backup-dir", "--suffix", "--link-dest", "--max-size", "--min-size", "--partial-dir", "--info")
+    valued = (
+        "-e",
+        "--rsh",
+        "--exclude",
+        "--include",
+        "--filter",
+        "-f",
+        "--exclude-from",
+        "--include-from",
+        "--files-from",
+        "--log-file",
+        "--password-file",
+        "--port",
+        "--bwlimit",
+        "-T",
+        "--temp-dir",
+        "--timeout",
+        "--chmod",
+        "--chown",
+        "--backup-dir",
+        "--suffix",
+        "--link-dest",
+        "--max-size",
+        "--min-size",
+        "--partial-dir",
+        "--info",
+    )
     paths = operands(inv.args, *valued)
     if not paths:
         return UNKNOWN_FLOW
@@ -575,7 +660,7 @@ def _read_paths(inv: Invocation, paths: list[str]) -> Flow:
 
 def _mktemp(inv: Invocation) -> Flow:
     where = value_of(inv.args, "-p", "--tmpdir") or "/tmp"
-    template = [a for a in operands(inv.args, "-p", "-t", "--suffix")]
+    template = list(operands(inv.args, "-p", "-t", "--suffix"))
     if template and "/" in template[0]:
         return Flow(template[0].replace("X", "") + NAME + "\n")
     return Flow(where.rstrip("/") + "/tmp." + NAME + "\n")

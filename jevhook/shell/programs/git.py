@@ -17,8 +17,33 @@ _PROGRAM_KEYS = (
     "core.fsmonitor", "core.pager", "core.editor", "core.sshcommand", "core.askpass", "core.gitproxy", "diff.external", "credential.helper",
     "sequence.editor", "gpg.program", "gpg.ssh.program", "merge.tool", "interactive.difffilter", "uploadpack.packobjectshook", "core.alternaterefscommand",
 )  # fmt: skip
-_PROGRAM_ENDINGS = (".textconv", ".command", ".clean", ".smudge", ".process", ".driver", ".cmd", ".helper", ".proxy", ".vcs", ".pager")
-_PROGRAM_VARIABLES = ("GIT_SSH_COMMAND", "GIT_SSH", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "PAGER", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "EDITOR", "VISUAL", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_PROXY_COMMAND")
+_PROGRAM_ENDINGS = (
+    ".textconv",
+    ".command",
+    ".clean",
+    ".smudge",
+    ".process",
+    ".driver",
+    ".cmd",
+    ".helper",
+    ".proxy",
+    ".vcs",
+    ".pager",
+)
+_PROGRAM_VARIABLES = (
+    "GIT_SSH_COMMAND",
+    "GIT_SSH",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PAGER",
+    "PAGER",
+    "GIT_EDITOR",
+    "GIT_SEQUENCE_EDITOR",
+    "EDITOR",
+    "VISUAL",
+    "GIT_ASKPASS",
+    "SSH_ASKPASS",
+    "GIT_PROXY_COMMAND",
+)
 
 
 # Long options by subcommand, so that git's unambiguous prefixes (--har for --hard) are read as git reads them; a "="
@@ -38,7 +63,20 @@ _LONG: dict[str, str] = {
     "commit": "amend no-verify message= file= all patch author= date= fixup= squash= reuse-message= reedit-message= allow-empty no-edit signoff quiet verbose",
     "rebase": "abort continue skip quit edit-todo exec= onto= interactive autosquash autostash strategy= strategy-option= root",
 }  # fmt: skip
-_SHORT_VALUED = {"reset": "U", "checkout": "bBU", "restore": "sU", "switch": "cC", "clean": "e", "push": "o", "branch": "u", "tag": "mFu", "commit": "mFCctSu", "rebase": "xsXC", "rm": "", "worktree": ""}
+_SHORT_VALUED = {
+    "reset": "U",
+    "checkout": "bBU",
+    "restore": "sU",
+    "switch": "cC",
+    "clean": "e",
+    "push": "o",
+    "branch": "u",
+    "tag": "mFu",
+    "commit": "mFCctSu",
+    "rebase": "xsXC",
+    "rm": "",
+    "worktree": "",
+}
 
 
 def options(command: str, args: list[str]) -> tuple[set[str], list[str], list[str]]:
@@ -73,9 +111,8 @@ def options(command: str, args: list[str]) -> tuple[set[str], list[str], list[st
             for k, c in enumerate(arg[1:], 1):
                 flags.add("-" + c)
                 if c in short:
-                    if k == len(arg) - 1:
-                        if i < n:
-                            i += 1
+                    if k == len(arg) - 1 and i < n:
+                        i += 1
                     break
         else:
             words.append(arg)
@@ -102,13 +139,19 @@ def git(inv: Invocation) -> Flow:
             scope = _moved(inv, scope, flag[12:])
         elif flag in ("--help", "--version", "-h", "-v"):
             return UNKNOWN_FLOW
-    remote = bool(args) and (args[0] in _REMOTE_COMMANDS or any(a.startswith("--remote") for a in args[1:]) or args[:1] == ["remote"] and any(a in ("update", "show", "prune", "set-head") for a in args))
+    remote = bool(args) and (
+        args[0] in _REMOTE_COMMANDS
+        or any(a.startswith("--remote") for a in args[1:])
+        or (args[:1] == ["remote"] and any(a in ("update", "show", "prune", "set-head") for a in args))
+    )
     for name in _PROGRAM_VARIABLES:
         value = inv.env.get(name) or scope.env.get(name) or ""
-        if value and (remote or "SSH" not in name and "PROXY" not in name and "ASKPASS" not in name):
+        if value and (remote or ("SSH" not in name and "PROXY" not in name and "ASKPASS" not in name)):
             _starts(inv, value, f"git {name}")
     for text in settings:
-        if remote or not text.lower().startswith(("core.sshcommand", "core.gitproxy", "core.askpass", "credential.helper")):
+        if remote or not text.lower().startswith(
+            ("core.sshcommand", "core.gitproxy", "core.askpass", "credential.helper")
+        ):
             _setting(inv, text)
     if not args:
         return UNKNOWN_FLOW
@@ -151,7 +194,9 @@ def _environment_settings(inv: Invocation) -> list[str]:
     return found
 
 
-_REMOTE_COMMANDS = frozenset(("push", "pull", "fetch", "clone", "ls-remote", "submodule", "fetch-pack", "send-pack", "remote-https", "lfs"))
+_REMOTE_COMMANDS = frozenset(
+    ("push", "pull", "fetch", "clone", "ls-remote", "submodule", "fetch-pack", "send-pack", "remote-https", "lfs")
+)
 
 _PLAIN_PROGRAMS = frozenset(
     ("cat", "true", ":", "less", "vim", "vi", "nano", "code", "echo", "false", "ssh", "emacs", "subl", "delta", "diff-so-fancy", "difft", "gpg", "gpg2",
@@ -169,7 +214,12 @@ def _starts(inv: Invocation, value: str, via: str) -> None:
     inv.code(text, via)
     name = first[first.rfind("/") + 1 :]
     spoke = any(f.effect not in ("run", "weaken") for f in inv.walk.findings[before:])
-    if not spoke and name not in _PLAIN_PROGRAMS and "/" in first and not first.startswith(("/usr/", "/opt/", "/bin/", "~/.config/")):
+    if (
+        not spoke
+        and name not in _PLAIN_PROGRAMS
+        and "/" in first
+        and not first.startswith(("/usr/", "/opt/", "/bin/", "~/.config/"))
+    ):
         inv.add("run-unknown", inv.target(first), facts=("preload",), sure="likely", detail=f"{via} {first}")
 
 
@@ -202,7 +252,7 @@ def _add_work(inv: Invocation, what: str, facts: tuple[str, ...] = (), target: T
 
 
 def _reset(inv: Invocation, args: list[str]) -> None:
-    flags, words, behind = options("reset", args)
+    flags, words, _behind = options("reset", args)
     if "--hard" in flags:
         back = bool(words) and not _is_head(words[0])
         _add_work(inv, "reset --hard", ("hard", "moves-branch") if back else ("hard",))
@@ -227,7 +277,9 @@ def _checkout(inv: Invocation, args: list[str]) -> None:
         return
     paths = list(behind)
     if not behind:
-        if (len(words) == 1 and _looks_like_path(inv, words[0])) or any(f.startswith("--pathspec-from-file") for f in flags):
+        if (len(words) == 1 and _looks_like_path(inv, words[0])) or any(
+            f.startswith("--pathspec-from-file") for f in flags
+        ):
             paths = words or [ANY]
         elif len(words) >= 2:
             paths = words[1:]  # git checkout REV PATH
@@ -251,7 +303,11 @@ def _looks_like_path(inv: Invocation, word: str) -> bool:
 
 def _discard_path(inv: Invocation, path: str, what: str) -> None:
     target = inv.target("." if path in (":/", ":(top)", STAR) else path.removeprefix(":/"))
-    if target.kind in ("project", "build") and "tracked-clean" in target.roles and inv.walk.world.kind(target.path) == "file":
+    if (
+        target.kind in ("project", "build")
+        and "tracked-clean" in target.roles
+        and inv.walk.world.kind(target.path) == "file"
+    ):
         return  # nothing in it differs from the index
     facts = ("all",) if target.kind in ("project-root", "project-parent") else ("paths",)
     inv.add("discard", target, facts=facts, detail=f"git {what}")
@@ -259,7 +315,7 @@ def _discard_path(inv: Invocation, path: str, what: str) -> None:
 
 def _restore(inv: Invocation, args: list[str]) -> None:
     flags, words, behind = options("restore", args)
-    if "-h" in flags or flags & {"--help", "--version"} and "--help" not in behind:
+    if "-h" in flags or (flags & {"--help", "--version"} and "--help" not in behind):
         return
     # without any of the four the work tree is restored; with one of them only what is switched on
     if flags & {"--staged", "-S", "--no-staged", "--worktree", "-W", "--no-worktree"}:
@@ -273,7 +329,7 @@ def _restore(inv: Invocation, args: list[str]) -> None:
 
 
 def _switch(inv: Invocation, args: list[str]) -> None:
-    flags, words, behind = options("switch", args)
+    flags, _words, _behind = options("switch", args)
     if flags & {"-f", "--force", "--discard-changes"}:
         _add_work(inv, "switch --discard-changes", ("forced",))
     elif flags & {"-C", "--force-create"}:
@@ -313,8 +369,16 @@ def _branch(inv: Invocation, args: list[str]) -> None:
     if deleting:
         for name in (words + behind)[:8]:
             roles = ("production",) if name in DEFAULT_BRANCHES[:2] else ()
-            inv.add("delete-ref", Target("none", name, roles), facts=("branch", *(("force",) if force else ()), *(("remote-ref",) if flags & {"-r", "--remotes"} else ())))
-    elif force and words or flags & {"-M", "-C"}:
+            inv.add(
+                "delete-ref",
+                Target("none", name, roles),
+                facts=(
+                    "branch",
+                    *(("force",) if force else ()),
+                    *(("remote-ref",) if flags & {"-r", "--remotes"} else ()),
+                ),
+            )
+    elif (force and words) or flags & {"-M", "-C"}:
         inv.add("delete-ref", Target("none", words[0] if words else ""), facts=("branch", "moved"))
 
 
@@ -362,7 +426,16 @@ def _push(inv: Invocation, args: list[str]) -> None:
         inv.add("force-push", where, facts=(*facts, "mirror"))
     elif force or any(s[:1] == "+" for s in specs):
         unknown = not aimed or any(ANY in n for n in aimed)
-        inv.add("force-push", where, facts=(*facts, "force", *(("unknown-branch",) if unknown else ()), *(("all",) if flags & {"--all", "--branches"} else ())))
+        inv.add(
+            "force-push",
+            where,
+            facts=(
+                *facts,
+                "force",
+                *(("unknown-branch",) if unknown else ()),
+                *(("all",) if flags & {"--all", "--branches"} else ()),
+            ),
+        )
     elif lease:
         inv.add("force-push", where, facts=(*facts, "lease"))
     deleting = bool(flags & {"-d", "--delete"})
@@ -376,7 +449,15 @@ def _push(inv: Invocation, args: list[str]) -> None:
 
 def _history(inv: Invocation, args: list[str]) -> None:
     inv.add("rewrite-history", inv.target("."), detail="git filter-branch")
-    for mark in ("--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter", "--parent-filter", "--tag-name-filter"):
+    for mark in (
+        "--tree-filter",
+        "--index-filter",
+        "--msg-filter",
+        "--env-filter",
+        "--commit-filter",
+        "--parent-filter",
+        "--tag-name-filter",
+    ):
         code = value_of(args, mark)
         if code:
             inv.code(code, "git filter-branch")
@@ -401,7 +482,12 @@ def _reflog(inv: Invocation, args: list[str]) -> None:
     words = operands(args)
     if words[:1] in (["expire"], ["delete"]):
         now = any("now" in a or "all" in a or a == "--expire=0" for a in args)
-        inv.add("rewrite-history", inv.target("."), facts=("reflog", *(("now",) if now else ())), detail="git reflog " + words[0])
+        inv.add(
+            "rewrite-history",
+            inv.target("."),
+            facts=("reflog", *(("now",) if now else ())),
+            detail="git reflog " + words[0],
+        )
 
 
 def _gc(inv: Invocation, args: list[str]) -> None:
@@ -424,7 +510,12 @@ def _worktree(inv: Invocation, args: list[str]) -> None:
     if words[:1] == ["remove"]:
         forced = bool(flags & {"-f", "--force"})
         for path in words[1:]:
-            inv.add("discard", inv.target(path), facts=("worktree", *(("forced",) if forced else ())), detail="git worktree remove")
+            inv.add(
+                "discard",
+                inv.target(path),
+                facts=("worktree", *(("forced",) if forced else ())),
+                detail="git worktree remove",
+            )
 
 
 def _submodule(inv: Invocation, args: list[str]) -> None:
@@ -465,12 +556,22 @@ def _config(inv: Invocation, args: list[str]) -> None:
         key, value = words[0], words[1]
         low = key.lower()
         wide = has(args, "--global", "--system")
-        if low in _PROGRAM_KEYS or low.endswith(_PROGRAM_ENDINGS) or low == "core.hookspath" or (low.startswith("alias.") and value[:1] == "!"):
+        if (
+            low in _PROGRAM_KEYS
+            or low.endswith(_PROGRAM_ENDINGS)
+            or low == "core.hookspath"
+            or (low.startswith("alias.") and value[:1] == "!")
+        ):
             first = value.lstrip("!").split(" ", 1)[0]
             plain = not value or first[first.rfind("/") + 1 :] in _PLAIN_PROGRAMS
             local_hooks = low == "core.hookspath" and value in (".githooks", ".husky", ".husky/_", "hooks", ".hooks")
             if not plain and not local_hooks:
-                inv.add("persist", inv.target("~/.gitconfig" if wide else ".git/config"), facts=("git-program",), detail=f"git config {key}")
+                inv.add(
+                    "persist",
+                    inv.target("~/.gitconfig" if wide else ".git/config"),
+                    facts=("git-program",),
+                    detail=f"git config {key}",
+                )
                 if low.startswith("alias."):
                     inv.code(value[1:], "git alias")
         elif low == "http.sslverify" and value.lower() in ("false", "0", "no"):
@@ -480,7 +581,9 @@ def _config(inv: Invocation, args: list[str]) -> None:
 def _clone(inv: Invocation, args: list[str]) -> None:
     for text in values_of(args, "-c", "--config"):
         _setting(inv, text)
-    for url in operands(args, "-b", "--branch", "--depth", "-o", "--origin", "-c", "--config", "-j", "--reference", "--filter")[:1]:
+    for url in operands(
+        args, "-b", "--branch", "--depth", "-o", "--origin", "-c", "--config", "-j", "--reference", "--filter"
+    )[:1]:
         if url.startswith("ext::"):
             inv.code(url[5:], "git ext::")
     program = value_of(args, "-u", "--upload-pack")
@@ -527,8 +630,7 @@ def _revparse(inv: Invocation, args: list[str]) -> Flow:
 
 
 def _listing(inv: Invocation, args: list[str]) -> Flow:
-    others = has(args, "-o", "--others")
-    return Flow(None, frozenset(), [(inv.walk.place.project or inv.scope.cwd) + "/" + NAME + ("" if others else "")])
+    return Flow(None, frozenset(), [(inv.walk.place.project or inv.scope.cwd) + "/" + NAME])
 
 
 def _archive(inv: Invocation, args: list[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..finding import ANY, NAME, STAR, Target
+from ..finding import ANY, STAR, Target
 from ..walk import MAX_SCRIPT, NO_FLOW, UNKNOWN_FLOW, Flow
 from .options import has, value_of, values_of
 
@@ -24,7 +24,12 @@ def interactive(inv: Invocation, how: str = "") -> None:
 def tainted_code(inv: Invocation, taints: frozenset[str]) -> None:
     if "network" in taints or "remote-output" in taints:
         known = "stranger" not in taints and "remote-output" not in taints
-        inv.add("run-remote-code", Target("remote"), facts=("known-installer",) if known else (), detail="what was downloaded is run")
+        inv.add(
+            "run-remote-code",
+            Target("remote"),
+            facts=("known-installer",) if known else (),
+            detail="what was downloaded is run",
+        )
     elif "decoded" in taints:
         inv.add("run-decoded", Target("unknown"), detail="what was decoded is run")
 
@@ -95,7 +100,12 @@ def _stdin_code(inv: Invocation, scope: object, rest: list[str]) -> Flow:
         return inv.code(flow.text, f"| {inv.name}", scope, NO_FLOW)
     if not flow.taints & {"network", "decoded", "remote-output"}:
         facts = ("from-file",) if "file" in flow.taints else ()
-        inv.add("run-unknown", Target("unknown"), facts=facts, detail=f"text that is not visible here is piped into {inv.name}")
+        inv.add(
+            "run-unknown",
+            Target("unknown"),
+            facts=facts,
+            detail=f"text that is not visible here is piped into {inv.name}",
+        )
     return UNKNOWN_FLOW
 
 
@@ -120,7 +130,13 @@ def _script(inv: Invocation, path: str, args: list[str], via: str) -> Flow:
         tainted_code(inv, frozenset(marks.split(",")))
         return UNKNOWN_FLOW
     text = inv.walk.scripts.get(target.path)
-    if text is None and not inv.scope.where and target.path[:1] == "/" and ANY not in target.path and STAR not in target.path:
+    if (
+        text is None
+        and not inv.scope.where
+        and target.path[:1] == "/"
+        and ANY not in target.path
+        and STAR not in target.path
+    ):
         if inv.walk.world.size(target.path) > MAX_SCRIPT:
             inv.add("run-unknown", target, facts=("too-large",), sure="unknown")
             return UNKNOWN_FLOW
@@ -158,8 +174,14 @@ def script_text(inv: Invocation, text: str, path: str, args: list[str], via: str
 def run_path(inv: Invocation) -> Flow:
     """``./script``, ``/path/to/tool``: a file is started directly."""
     target = inv.target(inv.path)
-    if target.path in inv.walk.scripts or (target.path + "\0taint") in inv.walk.scripts or (
-        not inv.scope.where and target.kind not in ("system",) and 0 < inv.walk.world.size(target.path) <= MAX_SCRIPT
+    if (
+        target.path in inv.walk.scripts
+        or (target.path + "\0taint") in inv.walk.scripts
+        or (
+            not inv.scope.where
+            and target.kind not in ("system",)
+            and 0 < inv.walk.world.size(target.path) <= MAX_SCRIPT
+        )
     ):
         return _script(inv, inv.path, inv.args, inv.name)
     return UNKNOWN_FLOW
@@ -172,7 +194,12 @@ def source(inv: Invocation) -> Flow:
     inv.name = "bash"
     try:
         target = inv.target(inv.args[0])
-        if inv.args[0].startswith(("/dev/fd/", "/dev/stdin", "/proc/self/fd/0")) or target.path in inv.walk.scripts or (target.path + "\0taint") in inv.walk.scripts or target.path.endswith((".sh", ".bash", ".zsh")):
+        if (
+            inv.args[0].startswith(("/dev/fd/", "/dev/stdin", "/proc/self/fd/0"))
+            or target.path in inv.walk.scripts
+            or (target.path + "\0taint") in inv.walk.scripts
+            or target.path.endswith((".sh", ".bash", ".zsh"))
+        ):
             return _script(inv, inv.args[0], inv.args[1:], "source")
     finally:
         inv.name = saved
@@ -248,13 +275,30 @@ def program(inv: Invocation) -> Flow | None:
     rest = args[i:] if not script else args[i + 1 :]
     if codes:
         tainted_code(inv, inv.taints)
-        in_place = language in ("perl", "ruby") and any(a[:2] == "-i" or (a[:1] == "-" and a[1:2] != "-" and "i" in a[1:] and a not in ("-i",) and a[1:].replace(".bak", "").isalpha() and len(a) < 8 and "e" in a) for a in args)
+        in_place = language in ("perl", "ruby") and any(
+            a[:2] == "-i"
+            or (
+                a[:1] == "-"
+                and a[1:2] != "-"
+                and "i" in a[1:]
+                and a not in ("-i",)
+                and a[1:].replace(".bak", "").isalpha()
+                and len(a) < 8
+                and "e" in a
+            )
+            for a in args
+        )
         if in_place:
             for path in [a for a in rest if a[:1] != "-"]:
                 inv.add("write", inv.target(path), facts=("in-place",))
         for code in codes:
             code_effects(inv, language, code, rest)
-        return Flow(None, inv.taints | (inv.stdin.taints if inv.stdin is not None else frozenset()) | (frozenset(("decoded",)) if _decodes(codes) else frozenset()))
+        return Flow(
+            None,
+            inv.taints
+            | (inv.stdin.taints if inv.stdin is not None else frozenset())
+            | (frozenset(("decoded",)) if _decodes(codes) else frozenset()),
+        )
     if module:
         return _module(inv, module, rest)
     if script and script != "-":
@@ -264,7 +308,12 @@ def program(inv: Invocation) -> Flow | None:
         if inv.stdin.text is not None:
             code_effects(inv, language, inv.stdin.text, rest)
         elif not inv.stdin.taints & {"network", "decoded", "remote-output"}:
-            inv.add("run-unknown", Target("unknown"), facts=("from-file",) if "file" in inv.stdin.taints else (), detail=f"text that is not visible here is piped into {inv.name}")
+            inv.add(
+                "run-unknown",
+                Target("unknown"),
+                facts=("from-file",) if "file" in inv.stdin.taints else (),
+                detail=f"text that is not visible here is piped into {inv.name}",
+            )
         return UNKNOWN_FLOW
     if language == "php" and has(args, "-S"):
         return None
@@ -274,13 +323,23 @@ def program(inv: Invocation) -> Flow | None:
 
 
 def _decodes(codes: list[str]) -> bool:
-    return any("b64decode" in code or "fromhex" in code or "unhexlify" in code or "decode64" in code or "base64_decode" in code or "MIME::Base64" in code for code in codes)
+    return any(
+        "b64decode" in code
+        or "fromhex" in code
+        or "unhexlify" in code
+        or "decode64" in code
+        or "base64_decode" in code
+        or "MIME::Base64" in code
+        for code in codes
+    )
 
 
 def _bun(inv: Invocation) -> Flow | None:
     from .launch import runner
 
-    code = value_of(inv.args, "-e", "--eval", "-p", "--print") or (inv.args[1] if inv.args[:1] == ["eval"] and len(inv.args) > 1 else None)
+    code = value_of(inv.args, "-e", "--eval", "-p", "--print") or (
+        inv.args[1] if inv.args[:1] == ["eval"] and len(inv.args) > 1 else None
+    )
     if code is not None:
         code_effects(inv, "node", code, [])
         return UNKNOWN_FLOW
@@ -342,7 +401,12 @@ def code_effects(inv: Invocation, language: str | None, code: str, args: list[st
         elif not isinstance(value, str):
             continue
         elif kind == "delete":
-            inv.add("delete", inv.target(value), facts=("recursive", "force", "code") if act.recursive else ("force", "code"), sure=sure)
+            inv.add(
+                "delete",
+                inv.target(value),
+                facts=("recursive", "force", "code") if act.recursive else ("force", "code"),
+                sure=sure,
+            )
         elif kind == "write":
             inv.add("write" if act.detail[:1] == "a" else "overwrite", inv.target(value), facts=("code",), sure=sure)
         elif kind == "move":
@@ -388,7 +452,12 @@ def code_effects(inv: Invocation, language: str | None, code: str, args: list[st
             if finding.effect == "send":
                 finding.facts, finding.detail = finding.facts | {"copy", "outside"}, outside
     if reads_secret and (sends or fetches):
-        inv.add("send", Target("remote", "", ("secret",)), facts=("secret", "code"), detail="code that reads a secret and opens the network")
+        inv.add(
+            "send",
+            Target("remote", "", ("secret",)),
+            facts=("secret", "code"),
+            detail="code that reads a secret and opens the network",
+        )
 
 
 def awk(inv: Invocation) -> Flow:
@@ -455,7 +524,7 @@ def osascript(inv: Invocation) -> Flow:
         while at >= 0:
             quote = code.find('"', at)
             end = quote + 1
-            while 0 <= quote and end < len(code) and not (code[end] == '"' and code[end - 1] != "\\"):
+            while quote >= 0 and end < len(code) and not (code[end] == '"' and code[end - 1] != "\\"):
                 end += 1
             if quote >= 0:
                 inv.code(code[quote + 1 : end].replace('\\"', '"'), "osascript")
@@ -477,9 +546,9 @@ def windows_shell(inv: Invocation) -> Flow:
 
 
 READERS: dict[str, Callable[[Invocation], Flow | None]] = {
-    **{name: shell for name in SHELLS},
+    **dict.fromkeys(SHELLS, shell),
     **{name: program for name, language in _LANGUAGES.items() if language != "awk"},
-    **{name: awk for name in ("awk", "gawk", "mawk", "nawk")},
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), awk),
     "source": source, ".": source, "make": make, "gmake": make, "osascript": osascript,
     "cmd": windows_shell, "powershell": windows_shell, "pwsh": windows_shell,
 }  # fmt: skip

@@ -128,7 +128,12 @@ def _command_words(args: list[str], valued: list[str]) -> list[str]:
 
 
 def _assignments(inv: Invocation, words: list[str]) -> list[str]:
-    while words and "=" in words[0] and words[0].split("=", 1)[0].replace("_", "a").isalnum() and words[0][:1] not in "-/.":
+    while (
+        words
+        and "=" in words[0]
+        and words[0].split("=", 1)[0].replace("_", "a").isalnum()
+        and words[0][:1] not in "-/."
+    ):
         name, _, value = words[0].partition("=")
         inv.env[name] = value
         words = words[1:]
@@ -146,7 +151,26 @@ def _elsewhere(inv: Invocation, where: str) -> Scope:
     return scope
 
 
-_ROOT_VALUED = ["-u", "-g", "-h", "-p", "-C", "-c", "-T", "-U", "-r", "-t", "-D", "-R", "--user", "--group", "--host", "--prompt", "--chdir", "--chroot"]
+_ROOT_VALUED = [
+    "-u",
+    "-g",
+    "-h",
+    "-p",
+    "-C",
+    "-c",
+    "-T",
+    "-U",
+    "-r",
+    "-t",
+    "-D",
+    "-R",
+    "--user",
+    "--group",
+    "--host",
+    "--prompt",
+    "--chdir",
+    "--chroot",
+]
 
 
 def sudo(inv: Invocation) -> Flow:
@@ -200,9 +224,7 @@ def env(inv: Invocation) -> Flow:
     scope = inv.scope
     while args:
         arg = args.pop(0)
-        if arg in ("-u", "--unset") and args:
-            args.pop(0)
-        elif arg == "-P" and args:
+        if (arg in ("-u", "--unset") and args) or (arg == "-P" and args):
             args.pop(0)
         elif arg in ("-C", "--chdir") and args:
             scope = inv.scope.copy()
@@ -252,7 +274,27 @@ def _split(text: str) -> list[str]:
     return out + ["".join(str(p[1]) if p[0] in "tq" else ANY for p in word) for word in first.words]
 
 
-_XARGS_VALUED = ("-I", "-n", "-P", "-L", "-s", "-d", "-E", "-a", "-J", "-R", "-S", "--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-lines", "--max-chars", "--process-slot-var", "--eof")
+_XARGS_VALUED = (
+    "-I",
+    "-n",
+    "-P",
+    "-L",
+    "-s",
+    "-d",
+    "-E",
+    "-a",
+    "-J",
+    "-R",
+    "-S",
+    "--max-args",
+    "--max-procs",
+    "--delimiter",
+    "--arg-file",
+    "--max-lines",
+    "--max-chars",
+    "--process-slot-var",
+    "--eof",
+)
 
 
 def xargs(inv: Invocation) -> Flow:
@@ -308,7 +350,37 @@ def parallel(inv: Invocation) -> Flow:
     at = next((i for i, a in enumerate(args) if a in (":::", ":::+", "::::")), -1)
     head = args if at < 0 else args[:at]
     values = [a for a in args[at + 1 :] if a[:3] != ":::"] if at >= 0 and args[at] != "::::" else [ANY]
-    words = _command_words(head, ["-j", "-n", "-N", "-I", "--jobs", "-a", "--colsep", "--joblog", "--tmpdir", "-S", "--sshlogin", "--timeout", "--delay", "--retries", "-L", "-X", "-m", "--results", "--tagstring", "--max-args", "--load", "--memfree", "--halt", "-P", "--wd", "--workdir"])
+    words = _command_words(
+        head,
+        [
+            "-j",
+            "-n",
+            "-N",
+            "-I",
+            "--jobs",
+            "-a",
+            "--colsep",
+            "--joblog",
+            "--tmpdir",
+            "-S",
+            "--sshlogin",
+            "--timeout",
+            "--delay",
+            "--retries",
+            "-L",
+            "-X",
+            "-m",
+            "--results",
+            "--tagstring",
+            "--max-args",
+            "--load",
+            "--memfree",
+            "--halt",
+            "-P",
+            "--wd",
+            "--workdir",
+        ],
+    )
     if at < 0 and inv.stdin is not None:
         values = inv.stdin.names or (inv.stdin.text.split("\n") if inv.stdin.text else [ANY])
     values = [v for v in values if v][:16] or [ANY]
@@ -355,7 +427,29 @@ def flock(inv: Invocation) -> Flow:
 
 
 def ssh(inv: Invocation) -> Flow:
-    valued = ["-b", "-c", "-D", "-E", "-e", "-F", "-I", "-i", "-J", "-L", "-l", "-m", "-O", "-o", "-p", "-Q", "-R", "-S", "-W", "-w", "-B"]
+    valued = [
+        "-b",
+        "-c",
+        "-D",
+        "-E",
+        "-e",
+        "-F",
+        "-I",
+        "-i",
+        "-J",
+        "-L",
+        "-l",
+        "-m",
+        "-O",
+        "-o",
+        "-p",
+        "-Q",
+        "-R",
+        "-S",
+        "-W",
+        "-w",
+        "-B",
+    ]
     from .network import ssh_options
 
     ssh_options(inv)
@@ -363,7 +457,9 @@ def ssh(inv: Invocation) -> Flow:
     host = words[0] if words else ""
     rest = _command_words(words[1:], valued)
     scope = _elsewhere(inv, host or "remote")
-    if inv.stdin is not None and (inv.stdin.taints & {"secret", "file", "environment"} or (inv.stdin.text is None and rest)):
+    if inv.stdin is not None and (
+        inv.stdin.taints & {"secret", "file", "environment"} or (inv.stdin.text is None and rest)
+    ):
         from .network import send
 
         send(inv, host, facts=("copy", "stdin"))
@@ -407,16 +503,65 @@ def container(inv: Invocation) -> Flow | None:
         if "--" in rest:
             inner = rest[rest.index("--") + 1 :]
         else:
-            inner = _command_words(rest, ["-n", "--namespace", "-c", "--container", "--image"])[1:] if verb == "exec" else []
+            inner = (
+                _command_words(rest, ["-n", "--namespace", "-c", "--container", "--image"])[1:]
+                if verb == "exec"
+                else []
+            )
         if inner:
             inv.command(inner, f"{inv.name} {verb}", scope=_elsewhere(inv, "container:kube"))
         return None
     if verb not in ("exec", "run", "create"):
         return None
     valued = [
-        "-u", "--user", "-w", "--workdir", "-e", "--env", "--env-file", "-v", "--volume", "--mount", "--name", "-p", "--publish", "--network", "--net", "--entrypoint",
-        "-l", "--label", "-m", "--memory", "--cpus", "-h", "--hostname", "--add-host", "--platform", "--restart", "--device", "--cap-add", "--cap-drop", "--security-opt", "--gpus",
-        "--ulimit", "--tmpfs", "--dns", "--pid", "--ipc", "--uts", "--userns", "--index", "--shm-size", "--log-driver", "--link", "--pull", "--expose", "-a", "--attach", "--volumes-from", "--group-add",
+        "-u",
+        "--user",
+        "-w",
+        "--workdir",
+        "-e",
+        "--env",
+        "--env-file",
+        "-v",
+        "--volume",
+        "--mount",
+        "--name",
+        "-p",
+        "--publish",
+        "--network",
+        "--net",
+        "--entrypoint",
+        "-l",
+        "--label",
+        "-m",
+        "--memory",
+        "--cpus",
+        "-h",
+        "--hostname",
+        "--add-host",
+        "--platform",
+        "--restart",
+        "--device",
+        "--cap-add",
+        "--cap-drop",
+        "--security-opt",
+        "--gpus",
+        "--ulimit",
+        "--tmpfs",
+        "--dns",
+        "--pid",
+        "--ipc",
+        "--uts",
+        "--userns",
+        "--index",
+        "--shm-size",
+        "--log-driver",
+        "--link",
+        "--pull",
+        "--expose",
+        "-a",
+        "--attach",
+        "--volumes-from",
+        "--group-add",
     ]
     mounts: list[tuple[str, str]] = []
     wide = []
@@ -427,12 +572,20 @@ def container(inv: Invocation) -> Flow | None:
             _mount(rest[i + 1], mounts)
         elif arg.startswith(("-v=", "--volume=", "--mount=")):
             _mount(arg.split("=", 1)[1], mounts)
-        elif arg == "--privileged" or arg.startswith(("--pid=host", "--cap-add=ALL", "--cap-add=SYS_ADMIN")) or (arg in ("--pid", "--cap-add") and rest[i + 1 : i + 2] in (["host"], ["ALL"], ["SYS_ADMIN"])):
+        elif (
+            arg == "--privileged"
+            or arg.startswith(("--pid=host", "--cap-add=ALL", "--cap-add=SYS_ADMIN"))
+            or (arg in ("--pid", "--cap-add") and rest[i + 1 : i + 2] in (["host"], ["ALL"], ["SYS_ADMIN"]))
+        ):
             wide.append(arg)
         i += 1
     for source, _ in mounts:
         target = inv.target(source)
-        if target.kind in ("root", "device") or source.startswith(("/var/run/docker.sock", "/run/docker.sock", "/etc", "/proc", "/sys")) or "gate" in target.roles:
+        if (
+            target.kind in ("root", "device")
+            or source.startswith(("/var/run/docker.sock", "/run/docker.sock", "/etc", "/proc", "/sys"))
+            or "gate" in target.roles
+        ):
             inv.add("escalate", target, facts=("mount", *wide), detail=f"mounts {source}")
     if wide and not mounts:
         inv.add("escalate", facts=("privileged",), detail=" ".join(wide), sure="likely")
@@ -454,7 +607,12 @@ def container(inv: Invocation) -> Flow | None:
 def _mount(text: str, mounts: list[tuple[str, str]]) -> None:
     if "source=" in text or "src=" in text:
         parts = dict(p.split("=", 1) for p in text.split(",") if "=" in p)
-        mounts.append((parts.get("source") or parts.get("src") or "", parts.get("target") or parts.get("dst") or parts.get("destination") or ""))
+        mounts.append(
+            (
+                parts.get("source") or parts.get("src") or "",
+                parts.get("target") or parts.get("dst") or parts.get("destination") or "",
+            )
+        )
         return
     parts_list = text.split(":")
     if len(parts_list) >= 2 and not (len(parts_list) > 2 and parts_list[-1] == "ro"):
@@ -479,15 +637,104 @@ def runner(inv: Invocation) -> Flow | None:
     """npx, uv run, poetry run …: a project's or a registry's program is started."""
     words = inv.args
     name = inv.name
-    if name in ("npm", "pnpm", "yarn", "bun", "deno", "pipx", "uv", "poetry", "pipenv", "pdm", "hatch", "rye", "bundle", "conda", "mamba", "rbenv", "pyenv", "nvm", "volta", "asdf", "mise", "direnv", "nix", "nix-shell", "cargo", "go", "dotnet", "rustup", "op", "doppler", "infisical", "chamber", "aws-vault", "sops", "envchain", "heroku", "railway", "fly", "flyctl"):
+    if name in (
+        "npm",
+        "pnpm",
+        "yarn",
+        "bun",
+        "deno",
+        "pipx",
+        "uv",
+        "poetry",
+        "pipenv",
+        "pdm",
+        "hatch",
+        "rye",
+        "bundle",
+        "conda",
+        "mamba",
+        "rbenv",
+        "pyenv",
+        "nvm",
+        "volta",
+        "asdf",
+        "mise",
+        "direnv",
+        "nix",
+        "nix-shell",
+        "cargo",
+        "go",
+        "dotnet",
+        "rustup",
+        "op",
+        "doppler",
+        "infisical",
+        "chamber",
+        "aws-vault",
+        "sops",
+        "envchain",
+        "heroku",
+        "railway",
+        "fly",
+        "flyctl",
+    ):
         verbs = {
-            "npm": ("exec", "x"), "pnpm": ("exec", "dlx"), "yarn": ("exec", "dlx"), "bun": ("x",), "pipx": ("run",), "uv": ("run",), "poetry": ("run",), "pipenv": ("run",),
-            "pdm": ("run",), "hatch": ("run",), "rye": ("run",), "bundle": ("exec",), "conda": ("run",), "mamba": ("run",), "rbenv": ("exec",), "pyenv": ("exec",), "volta": ("run",),
-            "asdf": ("exec",), "mise": ("exec", "x"), "direnv": ("exec",), "op": ("run",), "doppler": ("run",), "infisical": ("run",), "chamber": ("exec",), "aws-vault": ("exec",), "rustup": ("run",),
+            "npm": ("exec", "x"),
+            "pnpm": ("exec", "dlx"),
+            "yarn": ("exec", "dlx"),
+            "bun": ("x",),
+            "pipx": ("run",),
+            "uv": ("run",),
+            "poetry": ("run",),
+            "pipenv": ("run",),
+            "pdm": ("run",),
+            "hatch": ("run",),
+            "rye": ("run",),
+            "bundle": ("exec",),
+            "conda": ("run",),
+            "mamba": ("run",),
+            "rbenv": ("exec",),
+            "pyenv": ("exec",),
+            "volta": ("run",),
+            "asdf": ("exec",),
+            "mise": ("exec", "x"),
+            "direnv": ("exec",),
+            "op": ("run",),
+            "doppler": ("run",),
+            "infisical": ("run",),
+            "chamber": ("exec",),
+            "aws-vault": ("exec",),
+            "rustup": ("run",),
         }.get(name, ())
         if not words or words[0] not in verbs:
             return None
-        valued = ["--package", "-p", "--python", "-n", "--name", "--with", "--with-editable", "--extra", "--env-file", "--directory", "--project", "--group", "--config", "-c", "-e", "--env", "--from", "--index-url", "--prefix", "--cwd", "-C", "-w", "--workspace", "--only-group", "--isolated"]
+        valued = [
+            "--package",
+            "-p",
+            "--python",
+            "-n",
+            "--name",
+            "--with",
+            "--with-editable",
+            "--extra",
+            "--env-file",
+            "--directory",
+            "--project",
+            "--group",
+            "--config",
+            "-c",
+            "-e",
+            "--env",
+            "--from",
+            "--index-url",
+            "--prefix",
+            "--cwd",
+            "-C",
+            "-w",
+            "--workspace",
+            "--only-group",
+            "--isolated",
+        ]
         inner = _command_words(words[1:], [v for v in valued if v != "--isolated"])
         if name == "op" and "--" in words:
             inner = words[words.index("--") + 1 :]
@@ -520,7 +767,19 @@ def multiplexer(inv: Invocation) -> Flow:
         if verb in ("send-keys", "send"):
             typed = [w for w in operands(words[1:], "-t", "-N") if w not in ("Enter", "C-m", "C-j", "KPEnter")]
             return inv.code(" ".join(typed), "tmux send-keys")
-        if verb in ("new-session", "new", "new-window", "neww", "split-window", "splitw", "respawn-pane", "run-shell", "run", "popup", "display-popup"):
+        if verb in (
+            "new-session",
+            "new",
+            "new-window",
+            "neww",
+            "split-window",
+            "splitw",
+            "respawn-pane",
+            "run-shell",
+            "run",
+            "popup",
+            "display-popup",
+        ):
             rest = operands(words[1:], "-t", "-s", "-n", "-c", "-x", "-y", "-F", "-e", "-l", "-p", "-w", "-h")
             if rest:
                 return inv.code(" ".join(rest), f"tmux {verb}")
@@ -535,7 +794,10 @@ def multiplexer(inv: Invocation) -> Flow:
 def script(inv: Invocation) -> Flow:
     code = value_of(inv.args, "-c", "--command")
     if code is None:  # bundled: script -qc CODE
-        at = next((i for i, a in enumerate(inv.args) if a[:1] == "-" and a[1:2] != "-" and a[-1:] == "c" and a[1:].isalpha()), -1)
+        at = next(
+            (i for i, a in enumerate(inv.args) if a[:1] == "-" and a[1:2] != "-" and a[-1:] == "c" and a[1:].isalpha()),
+            -1,
+        )
         code = inv.args[at + 1] if 0 <= at < len(inv.args) - 1 else None
     if code is not None:
         return inv.code(code, "script")
@@ -558,7 +820,21 @@ def code_argument(inv: Invocation) -> Flow:
             return inv.code(code, inv.name)
         words = operands(inv.args, "-e", "-w", "--ext", "--watch", "-i", "--ignore", "--exts", "-d", "--delay", "-p")
         return inv.command(words, inv.name) if inv.name == "watchexec" and words else UNKNOWN_FLOW
-    for word in operands(inv.args, "-n", "--names", "-c", "--prefix-colors", "-p", "--prefix", "-m", "--max-processes", "--restart-tries", "-s", "--success", "--kill-others-on"):
+    for word in operands(
+        inv.args,
+        "-n",
+        "--names",
+        "-c",
+        "--prefix-colors",
+        "-p",
+        "--prefix",
+        "-m",
+        "--max-processes",
+        "--restart-tries",
+        "-s",
+        "--success",
+        "--kill-others-on",
+    ):
         if " " in word:
             inv.code(word, inv.name)
     return UNKNOWN_FLOW
@@ -591,7 +867,7 @@ def expect(inv: Invocation) -> Flow:
 
 
 READERS: dict[str, Callable[[Invocation], Flow | None]] = {
-    **{name: plain for name in _PLAIN},
+    **dict.fromkeys(_PLAIN, plain),
     "sudo": sudo, "doas": sudo, "sudoedit": sudo, "su": su, "pkexec": pkexec, "env": env, "genv": env, "xargs": xargs, "gxargs": xargs, "parallel": parallel, "sem": parallel,
     "watch": watch, "flock": flock, "ssh": ssh, "autossh": ssh, "mosh": ssh, "docker": container, "podman": container, "nerdctl": container, "docker-compose": container,
     "kubectl": container, "oc": container, "k": container, "npx": runner, "bunx": runner, "pnpx": runner, "uvx": runner, "npm": runner, "pnpm": runner, "yarn": runner, "bun": runner,

@@ -38,13 +38,66 @@ def host_roles(host: str) -> tuple[str, ...]:
 
 
 # What a cloud gives to anything that runs on its machines: identity documents and the machine's own credentials.
-_METADATA = frozenset(("169.254.169.254", "169.254.170.2", "169.254.170.23", "metadata.google.internal", "metadata.goog", "metadata", "fd00:ec2::254", "fd00:ec2::23", "100.100.100.200", "192.0.0.192", "instance-data", "instance-data.ec2.internal", "metadata.tencentyun.com", "metadata.platformequinix.com"))
-_METADATA_KEYS = ("security-credentials", "service-accounts", "identity/oauth2", "ram/security", "/credentials", "user-data", "/token")
+_METADATA = frozenset(
+    (
+        "169.254.169.254",
+        "169.254.170.2",
+        "169.254.170.23",
+        "metadata.google.internal",
+        "metadata.goog",
+        "metadata",
+        "fd00:ec2::254",
+        "fd00:ec2::23",
+        "100.100.100.200",
+        "192.0.0.192",
+        "instance-data",
+        "instance-data.ec2.internal",
+        "metadata.tencentyun.com",
+        "metadata.platformequinix.com",
+    )
+)
+_METADATA_KEYS = (
+    "security-credentials",
+    "service-accounts",
+    "identity/oauth2",
+    "ram/security",
+    "/credentials",
+    "user-data",
+    "/token",
+)
 # Where a file that is sent is what the service is for: code, packages, reports, models, error logs.
 _SERVICES = (
-    "api.github.com", "uploads.github.com", "github.com", "gitlab.com", "bitbucket.org", "upload.pypi.org", "test.pypi.org", "registry.npmjs.org", "crates.io", "rubygems.org", "codecov.io",
-    "coveralls.io", "sonarcloud.io", "sentry.io", "api.anthropic.com", "api.openai.com", "googleapis.com", "huggingface.co", "api.cloudflare.com", "api.vercel.com", "api.netlify.com",
-    "api.heroku.com", "registry.hub.docker.com", "hub.docker.com", "ghcr.io", "quay.io", "api.deps.dev", "api.snyk.io", "circleci.com", "api.buildkite.com", "appcenter.ms",
+    "api.github.com",
+    "uploads.github.com",
+    "github.com",
+    "gitlab.com",
+    "bitbucket.org",
+    "upload.pypi.org",
+    "test.pypi.org",
+    "registry.npmjs.org",
+    "crates.io",
+    "rubygems.org",
+    "codecov.io",
+    "coveralls.io",
+    "sonarcloud.io",
+    "sentry.io",
+    "api.anthropic.com",
+    "api.openai.com",
+    "googleapis.com",
+    "huggingface.co",
+    "api.cloudflare.com",
+    "api.vercel.com",
+    "api.netlify.com",
+    "api.heroku.com",
+    "registry.hub.docker.com",
+    "hub.docker.com",
+    "ghcr.io",
+    "quay.io",
+    "api.deps.dev",
+    "api.snyk.io",
+    "circleci.com",
+    "api.buildkite.com",
+    "appcenter.ms",
 )
 
 
@@ -65,7 +118,9 @@ def address(host: str) -> str:
         return ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
     if low[:1] == "0" and low.count(".") == 3:
         try:
-            return ".".join(str(int(p, 16 if p[:2] == "0x" else 8 if p[:1] == "0" and len(p) > 1 else 10)) for p in low.split("."))
+            return ".".join(
+                str(int(p, 16 if p[:2] == "0x" else 8 if p[:1] == "0" and len(p) > 1 else 10)) for p in low.split(".")
+            )
         except ValueError:
             return low
     return low
@@ -76,7 +131,12 @@ def metadata(inv: Invocation, url: str) -> None:
     host = address(host_of(url))
     if host in _METADATA and (host != "metadata" or "computeMetadata" in url):
         keys = any(mark in url.lower() for mark in _METADATA_KEYS)
-        inv.add("read-secret", Target("remote", host, ("secret",)), facts=("metadata", "keys") if keys else ("metadata",), detail=url)
+        inv.add(
+            "read-secret",
+            Target("remote", host, ("secret",)),
+            facts=("metadata", "keys") if keys else ("metadata",),
+            detail=url,
+        )
 
 
 def _public_number(host: str) -> bool:
@@ -84,7 +144,12 @@ def _public_number(host: str) -> bool:
     parts = host.split(".")
     if len(parts) != 4 or not all(p.isdigit() for p in parts):
         return False
-    return not (parts[0] in ("10", "127", "0") or host.startswith(("192.168.", "169.254.")) or (parts[0] == "172" and 16 <= int(parts[1]) <= 31) or (parts[0] == "100" and 64 <= int(parts[1]) <= 127))
+    return not (
+        parts[0] in ("10", "127", "0")
+        or host.startswith(("192.168.", "169.254."))
+        or (parts[0] == "172" and 16 <= int(parts[1]) <= 31)
+        or (parts[0] == "100" and 64 <= int(parts[1]) <= 127)
+    )
 
 
 def _service(host: str) -> bool:
@@ -107,7 +172,9 @@ def remote_part(path: str) -> str:
     return head.rsplit("@", 1)[-1]
 
 
-def send(inv: Invocation, host: str, *, path: str = "", facts: tuple[str, ...] = (), roles: tuple[str, ...] = ()) -> None:
+def send(
+    inv: Invocation, host: str, *, path: str = "", facts: tuple[str, ...] = (), roles: tuple[str, ...] = ()
+) -> None:
     """Local data leaves for ``host``; ``path`` is the file that goes, when it is one."""
     marks = set(facts)
     labels = set(host_roles(host_of(host))) | set(roles)
@@ -122,7 +189,12 @@ def send(inv: Invocation, host: str, *, path: str = "", facts: tuple[str, ...] =
             marks.add("outside")
         elif target.kind in ("project-root", "project-parent") and _public_number(host_of(host)):
             marks.add("bare-address")
-        if target.roles & {"system-config"} and target.path in ("/etc/passwd", "/etc/shadow", "/etc/sudoers", "/etc/hosts"):
+        if target.roles & {"system-config"} and target.path in (
+            "/etc/passwd",
+            "/etc/shadow",
+            "/etc/sudoers",
+            "/etc/hosts",
+        ):
             labels.add("secret" if target.path != "/etc/hosts" else "system-config")
         marks.add("file")
     if carried & {"secret"}:
@@ -165,15 +237,137 @@ def fetched_from(urls: list[str], unchecked: bool) -> frozenset[str]:
 
 
 def _urls(words: list[str]) -> list[str]:
-    return [w for w in words if "://" in w or ("." in w and "/" in w and not w.startswith((".", "/"))) or w.startswith(_LOCAL_NAMES)]
+    return [
+        w
+        for w in words
+        if "://" in w or ("." in w and "/" in w and not w.startswith((".", "/"))) or w.startswith(_LOCAL_NAMES)
+    ]
 
 
 _CURL_VALUED = (
-    "-X", "-H", "-o", "-u", "-A", "-e", "-b", "-c", "-m", "-x", "-w", "-K", "-E", "-r", "-T", "-d", "-F", "-y", "-Y", "-z", "-C", "-D", "-U", "-t", "-Q", "-P", "-h",
-    "--request", "--header", "--output", "--user", "--user-agent", "--referer", "--cookie", "--cookie-jar", "--max-time", "--proxy", "--write-out", "--config", "--cert", "--range",
-    "--upload-file", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--data-ascii", "--form", "--form-string", "--json", "--connect-timeout", "--retry", "--retry-delay", "--cacert",
-    "--key", "--resolve", "--url", "--limit-rate", "--max-redirs", "--output-dir", "--dump-header", "--interface", "--dns-servers", "--unix-socket", "--aws-sigv4", "--oauth2-bearer", "--capath",
-    "--connect-to", "--retry-max-time", "--ciphers", "--proxy-user", "--noproxy", "--proto", "--proto-redir", "--proto-default", "--tls-max", "--engine", "--socks5", "--socks5-hostname", "--doh-url", "--keepalive-time", "--speed-limit", "--speed-time", "--time-cond", "--max-filesize", "--local-port", "--mail-from", "--mail-rcpt", "--ftp-port", "--krb", "--pinnedpubkey", "--crlfile", "--curves", "--hsts", "--alt-svc", "--preproxy", "--rate", "--quote", "--request-target", "--service-name", "--delegation", "--login-options", "--telnet-option", "--tlsuser", "--tlspassword", "--variable", "--expand-url", "--etag-save", "--etag-compare", "--create-file-mode", "--continue-at", "--parallel-max", "--libcurl", "--ip-tos", "--abstract-unix-socket", "--pass", "--cert-type", "--url-query", "--expect100-timeout", "--trace", "--trace-ascii", "--stderr", "--netrc-file",
+    "-X",
+    "-H",
+    "-o",
+    "-u",
+    "-A",
+    "-e",
+    "-b",
+    "-c",
+    "-m",
+    "-x",
+    "-w",
+    "-K",
+    "-E",
+    "-r",
+    "-T",
+    "-d",
+    "-F",
+    "-y",
+    "-Y",
+    "-z",
+    "-C",
+    "-D",
+    "-U",
+    "-t",
+    "-Q",
+    "-P",
+    "-h",
+    "--request",
+    "--header",
+    "--output",
+    "--user",
+    "--user-agent",
+    "--referer",
+    "--cookie",
+    "--cookie-jar",
+    "--max-time",
+    "--proxy",
+    "--write-out",
+    "--config",
+    "--cert",
+    "--range",
+    "--upload-file",
+    "--data",
+    "--data-raw",
+    "--data-binary",
+    "--data-urlencode",
+    "--data-ascii",
+    "--form",
+    "--form-string",
+    "--json",
+    "--connect-timeout",
+    "--retry",
+    "--retry-delay",
+    "--cacert",
+    "--key",
+    "--resolve",
+    "--url",
+    "--limit-rate",
+    "--max-redirs",
+    "--output-dir",
+    "--dump-header",
+    "--interface",
+    "--dns-servers",
+    "--unix-socket",
+    "--aws-sigv4",
+    "--oauth2-bearer",
+    "--capath",
+    "--connect-to",
+    "--retry-max-time",
+    "--ciphers",
+    "--proxy-user",
+    "--noproxy",
+    "--proto",
+    "--proto-redir",
+    "--proto-default",
+    "--tls-max",
+    "--engine",
+    "--socks5",
+    "--socks5-hostname",
+    "--doh-url",
+    "--keepalive-time",
+    "--speed-limit",
+    "--speed-time",
+    "--time-cond",
+    "--max-filesize",
+    "--local-port",
+    "--mail-from",
+    "--mail-rcpt",
+    "--ftp-port",
+    "--krb",
+    "--pinnedpubkey",
+    "--crlfile",
+    "--curves",
+    "--hsts",
+    "--alt-svc",
+    "--preproxy",
+    "--rate",
+    "--quote",
+    "--request-target",
+    "--service-name",
+    "--delegation",
+    "--login-options",
+    "--telnet-option",
+    "--tlsuser",
+    "--tlspassword",
+    "--variable",
+    "--expand-url",
+    "--etag-save",
+    "--etag-compare",
+    "--create-file-mode",
+    "--continue-at",
+    "--parallel-max",
+    "--libcurl",
+    "--ip-tos",
+    "--abstract-unix-socket",
+    "--pass",
+    "--cert-type",
+    "--url-query",
+    "--expect100-timeout",
+    "--trace",
+    "--trace-ascii",
+    "--stderr",
+    "--netrc-file",
 )
 
 
@@ -186,7 +380,11 @@ def curl(inv: Invocation) -> Flow:
         inv.add("weaken", Target("remote", hosts[0], host_roles(hosts[0])), facts=("tls", "one-call"))
     for config in values_of(args, "-K", "--config"):
         if config == "-" and inv.stdin is not None and inv.stdin.text is not None:
-            hosts += [host_of(line.split("=", 1)[1].strip(' "')) for line in inv.stdin.text.split("\n") if line.strip().startswith("url")]
+            hosts += [
+                host_of(line.split("=", 1)[1].strip(' "'))
+                for line in inv.stdin.text.split("\n")
+                if line.strip().startswith("url")
+            ]
     cloud.http_call(inv, cloud.curl_method(args), urls, cloud.bodies(args), bool(values_of(args, "--unix-socket")))
     for url in urls:
         metadata(inv, url)
@@ -194,7 +392,11 @@ def curl(inv: Invocation) -> Flow:
             send(inv, hosts[0], facts=("raw-bytes",))
     sent: list[tuple[str, str]] = []
     json_call = "--json" in args or any("json" in value.lower() for value in values_of(args, "-H", "--header"))
-    for value in [*values_of(args, "-d", "--data", "--data-ascii", "--json"), *values_of(args, "--data-binary", "--data-urlencode"), *values_of(args, "-b", "--cookie")]:
+    for value in [
+        *values_of(args, "-d", "--data", "--data-ascii", "--json"),
+        *values_of(args, "--data-binary", "--data-urlencode"),
+        *values_of(args, "-b", "--cookie"),
+    ]:
         at = value.find("@")
         if value[:1] == "@":
             sent.append((value[1:], "file"))
@@ -221,7 +423,11 @@ def curl(inv: Invocation) -> Flow:
             send(inv, hosts[0], facts=("file", "upload"))
         elif kind == "file":
             # the body of an ordinary API call, written to a file first
-            body = json_call and path.endswith((".json", ".jsonl", ".ndjson")) and inv.target(path).kind in ("project", "build", "temp")
+            body = (
+                json_call
+                and path.endswith((".json", ".jsonl", ".ndjson"))
+                and inv.target(path).kind in ("project", "build", "temp")
+            )
             send(inv, hosts[0], path=path, facts=("body",) if body else ("upload",))
         elif inv.taints & {"secret", "file", "environment", "substitution"}:
             send(inv, hosts[0], facts=("data", *(("upload",) if "file" in inv.taints else ())))
@@ -247,7 +453,12 @@ def curl(inv: Invocation) -> Flow:
     if all("local" in host_roles(h) for h in hosts):
         return Flow(None, frozenset(("local-network",)))
     if any(disguised(h) for h in hosts):
-        inv.add("run", Target("remote", hosts[0], ("disguised",)), facts=("disguised",), detail=f"{hosts[0]} is written with look-alike letters")
+        inv.add(
+            "run",
+            Target("remote", hosts[0], ("disguised",)),
+            facts=("disguised",),
+            detail=f"{hosts[0]} is written with look-alike letters",
+        )
     return Flow(None, origin)
 
 
@@ -303,7 +514,39 @@ def _only_header(args: list[str]) -> bool:
 
 def wget(inv: Invocation) -> Flow:
     args = inv.args
-    words = operands(args, "-O", "-o", "-P", "-U", "-e", "-t", "-T", "-w", "-Q", "-A", "-R", "-D", "-I", "-X", "-l", "-a", "-i", "--output-document", "--directory-prefix", "--user-agent", "--header", "--tries", "--timeout", "--post-data", "--post-file", "--body-file", "--body-data", "--method", "--user", "--password")
+    words = operands(
+        args,
+        "-O",
+        "-o",
+        "-P",
+        "-U",
+        "-e",
+        "-t",
+        "-T",
+        "-w",
+        "-Q",
+        "-A",
+        "-R",
+        "-D",
+        "-I",
+        "-X",
+        "-l",
+        "-a",
+        "-i",
+        "--output-document",
+        "--directory-prefix",
+        "--user-agent",
+        "--header",
+        "--tries",
+        "--timeout",
+        "--post-data",
+        "--post-file",
+        "--body-file",
+        "--body-data",
+        "--method",
+        "--user",
+        "--password",
+    )
     host = host_of(words[0]) if words else ANY
     for word in words:
         metadata(inv, word)
@@ -311,7 +554,11 @@ def wget(inv: Invocation) -> Flow:
         inv.add("weaken", Target("remote", host, host_roles(host)), facts=("tls", "one-call"))
     for path in values_of(args, "--post-file", "--body-file"):
         send(inv, host, path=path, facts=("upload",))
-    if any(a.startswith(("--post-data", "--body-data")) for a in args) and inv.taints & {"secret", "file", "substitution"}:
+    if any(a.startswith(("--post-data", "--body-data")) for a in args) and inv.taints & {
+        "secret",
+        "file",
+        "substitution",
+    }:
         send(inv, host, facts=("data", *(("upload",) if "file" in inv.taints else ())))
     elif inv.taints & {"secret"}:
         send(inv, host, facts=("url",))
@@ -348,11 +595,18 @@ def fetcher(inv: Invocation) -> Flow:
         metadata(inv, word)
     if inv.name in ("http", "https", "xh", "httpie"):
         host = next((host_of(w) for w in words if "." in w or "localhost" in w or w.startswith(":")), "")
-        cloud.http_call(inv, words[0] if words and words[0].isalpha() else "", [w for w in words[:2] if not w.isalpha() or w == "localhost"], [])
+        cloud.http_call(
+            inv,
+            words[0] if words and words[0].isalpha() else "",
+            [w for w in words[:2] if not w.isalpha() or w == "localhost"],
+            [],
+        )
         for word in words:
-            if "@" in word and not word.startswith("http") and "=" not in word.split("@")[0] and "://" not in word:
-                send(inv, host, path=word.split("@", 1)[1], facts=("upload",))
-            elif ":=@" in word or "=@" in word:
+            if (
+                ("@" in word and not word.startswith("http") and "=" not in word.split("@")[0] and "://" not in word)
+                or ":=@" in word
+                or "=@" in word
+            ):
                 send(inv, host, path=word.split("@", 1)[1], facts=("upload",))
         if inv.stdin is not None and inv.stdin.taints & {"file", "secret"}:
             send(inv, host, facts=("stdin",))
@@ -376,7 +630,9 @@ def netcat(inv: Invocation) -> Flow:
     if host:
         metadata(inv, host)
     if fed_by_shell(inv):
-        inv.add("reverse-shell", Target("remote", host), facts=("pipe",), detail=f"a shell's output goes into {inv.name}")
+        inv.add(
+            "reverse-shell", Target("remote", host), facts=("pipe",), detail=f"a shell's output goes into {inv.name}"
+        )
         return Flow(None, frozenset(("network", "stranger", "socket")))
     if listening:
         if inv.stdin is not None and inv.stdin.taints & {"file", "secret"}:
@@ -414,18 +670,29 @@ def socat(inv: Invocation) -> Flow:
     cloud.haproxy_socket(inv)
     text = " ".join(inv.args)
     low = text.lower()
-    connects = any(low_part.startswith(("tcp:", "tcp4:", "tcp6:", "tcp-connect:", "udp:", "openssl:", "ssl:", "udp4:", "sctp:")) for low_part in low.split())
+    connects = any(
+        low_part.startswith(("tcp:", "tcp4:", "tcp6:", "tcp-connect:", "udp:", "openssl:", "ssl:", "udp4:", "sctp:"))
+        for low_part in low.split()
+    )
     listens = "-listen:" in low or "-l:" in low or "listen" in low
     runs = "exec:" in low or "system:" in low or "shell:" in low
     if runs and (connects or listens):
-        inv.add("reverse-shell" if connects else "listen", Target("remote", text), facts=("shell",), detail="socat with a shell")
+        inv.add(
+            "reverse-shell" if connects else "listen",
+            Target("remote", text),
+            facts=("shell",),
+            detail="socat with a shell",
+        )
         if not connects:
             inv.add("reverse-shell", Target("remote", text), facts=("listen",))
     elif runs:
         at = max(low.find("exec:"), low.find("system:"))
         inv.code(text[at:].split(":", 1)[1].split(",")[0].strip("'\""), "socat")
     elif connects and any(p.startswith(("file:", "open:", "gopen:", "-u")) for p in low.split()):
-        path = next((p.split(":", 1)[1].split(",")[0] for p in inv.args if p.lower().startswith(("file:", "open:", "gopen:"))), "")
+        path = next(
+            (p.split(":", 1)[1].split(",")[0] for p in inv.args if p.lower().startswith(("file:", "open:", "gopen:"))),
+            "",
+        )
         send(inv, text, path=path, facts=("upload",))
     elif connects and inv.stdin is not None:
         send(inv, text, facts=("stdin",))
@@ -477,14 +744,33 @@ def scp(inv: Invocation) -> Flow:
     return NO_FLOW
 
 
-_SYSTEM_TOPS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/etc", "/usr", "/var/lib", "/var/spool", "/root/.ssh", "/System", "/Library")
+_SYSTEM_TOPS = (
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/boot",
+    "/etc",
+    "/usr",
+    "/var/lib",
+    "/var/spool",
+    "/root/.ssh",
+    "/System",
+    "/Library",
+)
 
 
 def _into_system(inv: Invocation, into: str) -> None:
     """A copy that lands in another host's own directories."""
     path = into.partition(":")[2] if "://" not in into else "/" + into.split("://", 1)[1].partition("/")[2]
     bare = path.rstrip("/")
-    if (path[:1] == "/" and not bare) or (path[:1] == "/" and any(bare == top or bare.startswith(top + "/") for top in _SYSTEM_TOPS) and "/share/" not in path and "/www" not in path):
+    if (path[:1] == "/" and not bare) or (
+        path[:1] == "/"
+        and any(bare == top or bare.startswith(top + "/") for top in _SYSTEM_TOPS)
+        and "/share/" not in path
+        and "/www" not in path
+    ):
         inv.add("write", Target("remote", into, ("system-config",)), facts=("copy", "into-system"), detail=into)
 
 
@@ -544,7 +830,12 @@ def openssl(inv: Invocation) -> Flow:
     verb = args[0] if args else ""
     if verb == "s_client":
         if fed_by_shell(inv):
-            inv.add("reverse-shell", Target("remote", value_of(args, "-connect") or ""), facts=("pipe",), detail="a shell's output goes into openssl")
+            inv.add(
+                "reverse-shell",
+                Target("remote", value_of(args, "-connect") or ""),
+                facts=("pipe",),
+                detail="a shell's output goes into openssl",
+            )
         if inv.stdin is not None and inv.stdin.taints & {"secret", "file"}:
             send(inv, value_of(args, "-connect") or "", facts=("stdin", "upload"))
         return Flow(None, frozenset(("network", "stranger", "socket")))
@@ -642,7 +933,27 @@ def printer(inv: Invocation) -> Flow:
 def restic(inv: Invocation) -> Flow:
     """A backup into a repository that is named on the line by its host; a configured one is the person's own."""
     args = inv.args
-    words = operands(args, "-r", "--repo", "--repository-file", "-p", "--password-file", "--password-command", "--tag", "--host", "-H", "--exclude", "-e", "--exclude-file", "--files-from", "-o", "--option", "--cache-dir", "--limit-upload", "--limit-download")
+    words = operands(
+        args,
+        "-r",
+        "--repo",
+        "--repository-file",
+        "-p",
+        "--password-file",
+        "--password-command",
+        "--tag",
+        "--host",
+        "-H",
+        "--exclude",
+        "-e",
+        "--exclude-file",
+        "--files-from",
+        "-o",
+        "--option",
+        "--cache-dir",
+        "--limit-upload",
+        "--limit-download",
+    )
     command = value_of(args, "--password-command")
     if command:
         inv.code(command, "restic --password-command")
@@ -661,12 +972,49 @@ def socket_program(inv: Invocation) -> Flow:
         serving = any("s" in a for a in inv.args if a[:1] == "-" and a[1:2] != "-")
         if serving:
             inv.add("listen", Target("none"), facts=("shell",), detail="a program for whoever connects")
-        inv.add("reverse-shell", Target("remote", words[0] if words and not serving else ""), facts=("listen",) if serving else (), detail=f"socket -p {inv.args[bundled + 1]}")
+        inv.add(
+            "reverse-shell",
+            Target("remote", words[0] if words and not serving else ""),
+            facts=("listen",) if serving else (),
+            detail=f"socket -p {inv.args[bundled + 1]}",
+        )
     return Flow(None, frozenset(("network", "stranger", "socket")))
 
 
-_STARTS = ("/bin/sh", "/bin/bash", "cmd.exe", "powershell", "processbuilder", "runtime.getruntime", "exec $", "exec ", "syscall.exec", "os/exec", "exec.command", "run(", "spawn(", "system(", "popen", "readpipe")
-_SOCKETS = ("java.net.socket", "serversocket", "net.dial", "net.listen", "syscall.socket", "socket(", "tcpsocket", "socket ", "connect(\"", "connect('", "gen_tcp", "tcpclient", "tcplistener", "listen(")
+_STARTS = (
+    "/bin/sh",
+    "/bin/bash",
+    "cmd.exe",
+    "powershell",
+    "processbuilder",
+    "runtime.getruntime",
+    "exec $",
+    "exec ",
+    "syscall.exec",
+    "os/exec",
+    "exec.command",
+    "run(",
+    "spawn(",
+    "system(",
+    "popen",
+    "readpipe",
+)
+_SOCKETS = (
+    "java.net.socket",
+    "serversocket",
+    "net.dial",
+    "net.listen",
+    "syscall.socket",
+    "socket(",
+    "tcpsocket",
+    "socket ",
+    'connect("',
+    "connect('",
+    "gen_tcp",
+    "tcpclient",
+    "tcplistener",
+    "listen(",
+)
 
 
 def foreign(inv: Invocation) -> Flow | None:
@@ -684,13 +1032,21 @@ def foreign(inv: Invocation) -> Flow | None:
         code = typed(inv)
     low = code[:20000].lower()
     if any(mark in low for mark in _SOCKETS) and any(mark in low for mark in _STARTS):
-        inv.add("reverse-shell", Target("remote", ""), sure="likely", facts=("code",), detail=f"{inv.name} code that joins a socket to a program")
+        inv.add(
+            "reverse-shell",
+            Target("remote", ""),
+            sure="likely",
+            facts=("code",),
+            detail=f"{inv.name} code that joins a socket to a program",
+        )
     return None
 
 
 def whois(inv: Invocation) -> Flow:
     """whois and finger can carry a file's text to a port of someone's choice."""
-    if inv.taints & {"file", "secret", "substitution"} or (inv.stdin is not None and inv.stdin.taints & {"file", "secret"}):
+    if inv.taints & {"file", "secret", "substitution"} or (
+        inv.stdin is not None and inv.stdin.taints & {"file", "secret"}
+    ):
         send(inv, value_of(inv.args, "-h") or "", facts=("upload",))
     elif inv.name == "finger":
         for word in operands(inv.args):
@@ -708,10 +1064,29 @@ def uploader(inv: Invocation) -> Flow | None:
     if inv.name in ("croc", "magic-wormhole", "wormhole", "transfer", "ffsend"):
         for path in words[1:] if words[:1] in (["send"], ["upload"]) else []:
             send(inv, inv.name, path=path, facts=("upload",))
-    elif inv.name in ("ngrok", "localtunnel", "lt", "cloudflared", "bore", "frpc", "serveo", "pinggy", "zrok", "playit", "rathole", "chisel", "devtunnel"):
+    elif inv.name in (
+        "ngrok",
+        "localtunnel",
+        "lt",
+        "cloudflared",
+        "bore",
+        "frpc",
+        "serveo",
+        "pinggy",
+        "zrok",
+        "playit",
+        "rathole",
+        "chisel",
+        "devtunnel",
+    ):
         opens = {
-            "ngrok": words[:1] in (["http"], ["tcp"], ["tls"], ["start"]), "cloudflared": words[:1] == ["tunnel"] and (words[1:2] == ["run"] or has(args, "--url", "--hello-world")),
-            "bore": words[:1] == ["local"], "zrok": words[:2] == ["share", "public"], "devtunnel": words[:1] == ["host"], "lt": has(args, "-p", "--port"), "localtunnel": has(args, "-p", "--port"),
+            "ngrok": words[:1] in (["http"], ["tcp"], ["tls"], ["start"]),
+            "cloudflared": words[:1] == ["tunnel"] and (words[1:2] == ["run"] or has(args, "--url", "--hello-world")),
+            "bore": words[:1] == ["local"],
+            "zrok": words[:2] == ["share", "public"],
+            "devtunnel": words[:1] == ["host"],
+            "lt": has(args, "-p", "--port"),
+            "localtunnel": has(args, "-p", "--port"),
         }.get(inv.name, True)
         if inv.name in ("chisel", "frpc", "rathole"):
             inv.add("listen", Target("remote"), facts=("tunnel",), sure="likely", detail=inv.name)
@@ -747,9 +1122,18 @@ def rclone(inv: Invocation) -> Flow:
         if ":" in words[2] and ":" not in words[1]:
             # a configured remote is the person's own place; one written out on the line (":sftp,host=…:") is not
             target = inv.target(words[1])
-            send(inv, words[2], path=words[1] if "secret" in target.roles or words[2][:1] == ":" else "", facts=("upload",) if words[2][:1] == ":" else ("copy",))
+            send(
+                inv,
+                words[2],
+                path=words[1] if "secret" in target.roles or words[2][:1] == ":" else "",
+                facts=("upload",) if words[2][:1] == ":" else ("copy",),
+            )
         if verb == "sync":
-            inv.add("delete", Target("remote" if ":" in words[2] else inv.target(words[2]).kind, words[2]), facts=("recursive", "mirror"))
+            inv.add(
+                "delete",
+                Target("remote" if ":" in words[2] else inv.target(words[2]).kind, words[2]),
+                facts=("recursive", "mirror"),
+            )
         if verb in ("move", "moveto") and ":" not in words[1]:
             inv.add("delete", inv.target(words[1]), facts=("recursive", "after-copy"))
     elif verb in ("purge", "delete", "deletefile", "rmdirs") and len(words) >= 2:
@@ -762,7 +1146,11 @@ def raw_socket(inv: Invocation) -> Flow:
     words = operands(inv.args, "-d")
     listening = has(inv.args, "-l")
     if not has(inv.args, "-L", "-c"):
-        inv.add("listen" if listening else "send", Target("remote", words[0] if words and not listening else ""), facts=("raw-bytes",))
+        inv.add(
+            "listen" if listening else "send",
+            Target("remote", words[0] if words and not listening else ""),
+            facts=("raw-bytes",),
+        )
     return UNKNOWN_FLOW
 
 

@@ -105,7 +105,9 @@ def looks_windows(text: str) -> bool:
         verb, dash, noun = name.partition("-")
         if dash and noun.isalpha() and verb in _VERBS and words[0][:1].isupper() and words[0][len(verb) + 1].isupper():
             return True
-        if name in ("iex", "iwr", "irm", "ri", "del", "erase", "rd") or (name in _BARE and any(w[:1] in "/-" for w in words[1:])):
+        if name in ("iex", "iwr", "irm", "ri", "del", "erase", "rd") or (
+            name in _BARE and any(w[:1] in "/-" for w in words[1:])
+        ):
             return True
     return False
 
@@ -169,13 +171,29 @@ def _code(inv: Invocation, text: str) -> Flow:
     return UNKNOWN_FLOW
 
 
-_FETCHES = ("downloadstring", "downloaddata", "invoke-webrequest", "iwr ", "invoke-restmethod", "irm ", "net.webclient", "downloadfile", "start-bitstransfer", "curl ", "wget ")
+_FETCHES = (
+    "downloadstring",
+    "downloaddata",
+    "invoke-webrequest",
+    "iwr ",
+    "invoke-restmethod",
+    "irm ",
+    "net.webclient",
+    "downloadfile",
+    "start-bitstransfer",
+    "curl ",
+    "wget ",
+)
 
 
 def _pipelines(inv: Invocation, text: str) -> None:
     """What only the whole line shows: fetched or decoded text that is run."""
     low = text.lower()
-    runs = "invoke-expression" in low or "iex(" in low or any(words[0].lower().lstrip("(&.") == "iex" for words in statements(low, "`") if words)
+    runs = (
+        "invoke-expression" in low
+        or "iex(" in low
+        or any(words[0].lower().lstrip("(&.") == "iex" for words in statements(low, "`") if words)
+    )
     runs = runs or "scriptblock]::create" in low or "assembly]::load(" in low
     if not runs:
         return
@@ -184,7 +202,13 @@ def _pipelines(inv: Invocation, text: str) -> None:
     elif "frombase64string" in low or "gzipstream" in low or "-bxor" in low:
         inv.add("run-decoded", Target("unknown"), facts=("powershell",), detail="encoded text is run")
     elif "$" in low and ("iex $" in low or "invoke-expression $" in low or "| iex" in low or "|iex" in low):
-        inv.add("run-unknown", Target("unknown"), facts=("eval",), sure="unknown", detail="text that is not visible here is run as PowerShell")
+        inv.add(
+            "run-unknown",
+            Target("unknown"),
+            facts=("eval",),
+            sure="unknown",
+            detail="text that is not visible here is run as PowerShell",
+        )
 
 
 def _place(inv: Invocation, word: str) -> Target:
@@ -194,7 +218,18 @@ def _place(inv: Invocation, word: str) -> Target:
     for mark in ("${env:userprofile}", "$env:userprofile", "$env:home", "${home}", "$home"):
         if low.startswith(mark):
             word, low = "~" + word[len(mark) :], "~" + low[len(mark) :]
-    for name in ("systemroot", "windir", "systemdrive", "programfiles", "appdata", "localappdata", "temp", "tmp", "programdata", "public"):
+    for name in (
+        "systemroot",
+        "windir",
+        "systemdrive",
+        "programfiles",
+        "appdata",
+        "localappdata",
+        "temp",
+        "tmp",
+        "programdata",
+        "public",
+    ):
         if low.startswith("$env:" + name) and not low[5 + len(name) :][:1].isalnum():
             word = _VARIABLES[name] + word[5 + len(name) :]
     if "$" in word:
@@ -205,10 +240,19 @@ def _place(inv: Invocation, word: str) -> Target:
         roles = target.roles | (inside.roles & _ROLES)
         if "startup" in low and "start menu" in low:
             roles |= {"autostart"}
-        if low.rstrip("\\").endswith(("\\windows\\system32\\drivers\\etc\\hosts", "\\system32\\config\\sam", "\\ntds.dit")):
+        if low.rstrip("\\").endswith(
+            ("\\windows\\system32\\drivers\\etc\\hosts", "\\system32\\config\\sam", "\\ntds.dit")
+        ):
             roles |= {"system-config"}
         parts = [part for part in low[2:].replace("/", "\\").split("\\") if part and part != STAR]
-        if parts in (["windows"], ["windows", "system32"], ["windows", "syswow64"], ["program files"], ["program files (x86)"], ["programdata"]):
+        if parts in (
+            ["windows"],
+            ["windows", "system32"],
+            ["windows", "syswow64"],
+            ["program files"],
+            ["program files (x86)"],
+            ["programdata"],
+        ):
             roles |= {"top"}
         kind = target.kind
         if parts[:1] == ["users"] and kind != "temp":  # whose home it is cannot be told from the line
@@ -217,7 +261,20 @@ def _place(inv: Invocation, word: str) -> Target:
     return inv.target(word.replace("\\", "/"))
 
 
-_ROLES = frozenset(("secret", "hook-settings", "gate", "ssh", "git-config", "git-hook", "ci", "package-scripts", "history", "database-file"))
+_ROLES = frozenset(
+    (
+        "secret",
+        "hook-settings",
+        "gate",
+        "ssh",
+        "git-config",
+        "git-hook",
+        "ci",
+        "package-scripts",
+        "history",
+        "database-file",
+    )
+)
 
 
 def _statement(inv: Invocation, words: list[str], behind: list[str]) -> None:
@@ -232,11 +289,17 @@ def _statement(inv: Invocation, words: list[str], behind: list[str]) -> None:
             i += 1 if bare.lstrip(">") else 2
             if into and into.lower() not in ("nul", "$null", "&1", "con"):
                 _stream(inv, into)
-                inv.add("write" if bare[:2] == ">>" else "overwrite", _place(inv, into), facts=("append",) if bare[:2] == ">>" else ("redirect",))
+                inv.add(
+                    "write" if bare[:2] == ">>" else "overwrite",
+                    _place(inv, into),
+                    facts=("append",) if bare[:2] == ">>" else ("redirect",),
+                )
             continue
         kept.append(word)
         i += 1
-    while kept and (kept[0].lower() in ("call", "@echo", "echo.", "&", "(", ".", "do", "else", "try", "runas") or kept[0][:1] == "@"):
+    while kept and (
+        kept[0].lower() in ("call", "@echo", "echo.", "&", "(", ".", "do", "else", "try", "runas") or kept[0][:1] == "@"
+    ):
         if kept[0][:1] == "@" and len(kept[0]) > 1:
             kept[0] = kept[0][1:]
             if kept[0].lower() == "echo":
@@ -256,7 +319,13 @@ def _statement(inv: Invocation, words: list[str], behind: list[str]) -> None:
     name = kept[0].lower().strip("&(\"'").replace("/", "\\").rsplit("\\", 1)[-1]
     name = name.removesuffix(".exe").removesuffix(".com")
     if kept[0].strip("\"'").startswith("\\\\") and not kept[0].startswith(("\\\\wsl", "\\\\?\\", "\\\\.\\")):
-        inv.add("run-unknown", Target("remote", kept[0]), facts=("remote-program",), sure="likely", detail="a program on another machine is started")
+        inv.add(
+            "run-unknown",
+            Target("remote", kept[0]),
+            facts=("remote-program",),
+            sure="likely",
+            detail="a program on another machine is started",
+        )
     if name == "start" and len(kept) > 1 and "-" not in "".join(kept[1:2]):
         rest = [w for w in kept[1:] if w[:1] != "/"]
         _statement(inv, rest, []) if rest else None
@@ -273,9 +342,19 @@ def _stream(inv: Invocation, word: str) -> None:
 
 def _options(words: list[str]) -> tuple[list[str], list[str], bool, bool]:
     """Lower-case options, the other words, and whether it goes all the way down, without asking.  Both styles."""
-    flags = [w.lower() for w in words if (w[:1] == "-" and len(w) > 1) or (w[:1] == "/" and 1 < len(w) < 6 and "/" not in w[1:])]
-    rest = [w for w in words if not ((w[:1] == "-" and len(w) > 1) or (w[:1] == "/" and 1 < len(w) < 6 and "/" not in w[1:]))]
-    deep = any(f in ("/s", "-r", "-rf", "-fr") or (len(f) > 2 and "-recurse".startswith(f.split(":")[0])) for f in flags)
+    flags = [
+        w.lower()
+        for w in words
+        if (w[:1] == "-" and len(w) > 1) or (w[:1] == "/" and 1 < len(w) < 6 and "/" not in w[1:])
+    ]
+    rest = [
+        w
+        for w in words
+        if not ((w[:1] == "-" and len(w) > 1) or (w[:1] == "/" and 1 < len(w) < 6 and "/" not in w[1:]))
+    ]
+    deep = any(
+        f in ("/s", "-r", "-rf", "-fr") or (len(f) > 2 and "-recurse".startswith(f.split(":")[0])) for f in flags
+    )
     force = any(f in ("/q", "/f", "-rf", "-fr", "-f") or (len(f) > 2 and "-force".startswith(f)) for f in flags)
     return flags, rest, deep, force
 
@@ -304,10 +383,26 @@ def _command(inv: Invocation, name: str, kept: list[str], behind: list[str]) -> 
                 inv.add("delete", _place(inv, word), facts=tuple(facts))
                 if "\\currentversion\\run" in word.lower() or word.lower().startswith(("hklm:", "hkey_local")):
                     inv.add("weaken", facts=("registry",), detail=word)
-    elif full in ("set-content", "out-file", "clear-content", "add-content", "tee-object", "export-csv", "set-item", "clear-item", "expand-archive") or (full == "new-item" and "directory" not in what):
-        path = _value(args, "-path", "-filepath", "-literalpath", "-destinationpath", "-lp") or (rest[0] if rest else "")
+    elif full in (
+        "set-content",
+        "out-file",
+        "clear-content",
+        "add-content",
+        "tee-object",
+        "export-csv",
+        "set-item",
+        "clear-item",
+        "expand-archive",
+    ) or (full == "new-item" and "directory" not in what):
+        path = _value(args, "-path", "-filepath", "-literalpath", "-destinationpath", "-lp") or (
+            rest[0] if rest else ""
+        )
         if path and not path.lower().startswith(("env:", "alias:", "function:", "variable:")):
-            inv.add("write" if full in ("add-content", "new-item") else "overwrite", _place(inv, path), facts=("emptied",) if full.startswith("clear") else ())
+            inv.add(
+                "write" if full in ("add-content", "new-item") else "overwrite",
+                _place(inv, path),
+                facts=("emptied",) if full.startswith("clear") else (),
+            )
     elif full in ("move-item", "copy-item", "xcopy", "robocopy"):
         into = _value(args, "-destination") or (rest[1] if len(rest) > 1 else "")
         source = _value(args, "-path") or (rest[0] if rest else "")
@@ -315,7 +410,12 @@ def _command(inv: Invocation, name: str, kept: list[str], behind: list[str]) -> 
             inv.add("move", _place(inv, source))
         if into:
             inv.add("overwrite" if full != "robocopy" else "write", _place(inv, into), facts=("copy",))
-        if full == "robocopy" and "/l" not in [w.lower() for w in args] and any(f in ("/mir", "/purge") for f in [w.lower() for w in args]) and into:
+        if (
+            full == "robocopy"
+            and "/l" not in [w.lower() for w in args]
+            and any(f in ("/mir", "/purge") for f in [w.lower() for w in args])
+            and into
+        ):
             inv.add("delete", _place(inv, into), facts=("recursive", "mirror"))
         for word in (into, source):
             if word.startswith("\\\\") and full == "copy-item" and word == into:
@@ -329,7 +429,11 @@ def _command(inv: Invocation, name: str, kept: list[str], behind: list[str]) -> 
         from .system import _names_runtime
 
         by_name = "-name" in flags or "-n" in flags
-        inv.add("kill", Target("none", " ".join(names)), facts=("by-name", *(("runtime",) if _names_runtime(names) else ())) if by_name else ("pid",))
+        inv.add(
+            "kill",
+            Target("none", " ".join(names)),
+            facts=("by-name", *(("runtime",) if _names_runtime(names) else ())) if by_name else ("pid",),
+        )
     elif full in ("stop-computer", "restart-computer"):
         inv.add("power", facts=(full,))
     elif full in ("invoke-webrequest", "invoke-restmethod", "start-bitstransfer"):
@@ -339,32 +443,60 @@ def _command(inv: Invocation, name: str, kept: list[str], behind: list[str]) -> 
             metadata(inv, word)
         path = _value(args, "-infile", "-source")
         if path and "-infile" in flags:
-            send(inv, next((w for w in rest if "://" in w), ""), path=path.replace("\\", "/") if ":" not in path else path, facts=("upload",))
+            send(
+                inv,
+                next((w for w in rest if "://" in w), ""),
+                path=path.replace("\\", "/") if ":" not in path else path,
+                facts=("upload",),
+            )
         into = _value(args, "-outfile", "-destination", "-o")
         if into:
             inv.add("overwrite", _place(inv, into), facts=("download",))
     elif full == "invoke-command" and _value(args, "-computername", "-cn"):
-        inv.add("run-unknown", Target("remote", _value(args, "-computername", "-cn")), facts=("program",), sure="likely", detail="runs on another machine")
+        inv.add(
+            "run-unknown",
+            Target("remote", _value(args, "-computername", "-cn")),
+            facts=("program",),
+            sure="likely",
+            detail="runs on another machine",
+        )
     elif full == "start-process" and "runas" in what:
         inv.add("escalate", facts=("runas",), detail=" ".join(args))
     elif full in ("stop-service", "remove-service", "suspend-service"):
         _service(inv, rest, ("lasting",) if full == "remove-service" else ("stop",))
     elif full == "set-service" and "disabled" in what:
         _service(inv, rest, ("lasting",))
-    elif full == "set-executionpolicy" and any(p.lower() in ("bypass", "unrestricted") for p in rest) and "process" not in what:
+    elif (
+        full == "set-executionpolicy"
+        and any(p.lower() in ("bypass", "unrestricted") for p in rest)
+        and "process" not in what
+    ):
         inv.add("weaken", facts=("execution-policy",), detail=" ".join(args))
-    elif full == "remove-mpthreat" or (full in ("set-mppreference", "add-mppreference") and any(f.startswith(("-disable", "-exclusion")) for f in flags)):
+    elif full == "remove-mpthreat" or (
+        full in ("set-mppreference", "add-mppreference")
+        and any(f.startswith(("-disable", "-exclusion")) for f in flags)
+    ):
         inv.add("weaken", facts=("antivirus",), detail=" ".join(args))
-    elif (full == "set-netfirewallprofile" and "false" in what) or full in ("disable-netfirewallrule", "remove-netfirewallrule"):
+    elif (full == "set-netfirewallprofile" and "false" in what) or full in (
+        "disable-netfirewallrule",
+        "remove-netfirewallrule",
+    ):
         inv.add("weaken", facts=("firewall",), detail=name)
     elif full in ("clear-eventlog", "remove-eventlog", "limit-eventlog"):
         inv.add("weaken", facts=("event-log",), detail=name)
-    elif full in ("disable-computerrestore", "disable-bitlocker", "suspend-bitlocker", "disable-windowsoptionalfeature"):
+    elif full in (
+        "disable-computerrestore",
+        "disable-bitlocker",
+        "suspend-bitlocker",
+        "disable-windowsoptionalfeature",
+    ):
         inv.add("weaken", facts=("boot",), detail=name)
     elif full in ("register-scheduledtask", "new-service", "register-wmievent", "set-wmiinstance"):
         inv.add("persist", Target("system", " ".join(rest), ("autostart",)), facts=("windows",), detail=name)
     elif full in ("set-itemproperty", "new-itemproperty") and "\\run" in what:
-        inv.add("persist", Target("system", rest[0] if rest else "", ("autostart",)), facts=("windows",), detail="a Run key")
+        inv.add(
+            "persist", Target("system", rest[0] if rest else "", ("autostart",)), facts=("windows",), detail="a Run key"
+        )
     elif full == "add-localgroupmember" and "admin" in what:
         inv.add("escalate", Target("system", " ".join(rest)), facts=("account", "admin"))
     elif full in ("remove-localuser", "remove-aduser", "remove-adcomputer", "remove-adgroup", "remove-localgroup"):
@@ -377,13 +509,33 @@ def _command(inv: Invocation, name: str, kept: list[str], behind: list[str]) -> 
         inv.add("delete", Target("system", "shadow copies"), facts=("backup",))
     elif full in ("invoke-wmimethod", "invoke-cimmethod") and "win32_process" in what:
         inv.add("run-unknown", Target("unknown"), facts=("wmi",), sure="likely", detail=" ".join(args))
-    elif not _is_cmdlet(full) and name not in ("find", "sort", "more", "date", "time", "cd", "if", "for", "dir", "type", "cls", "exit", "pause", "start", "foreach", "function", "param"):
+    elif not _is_cmdlet(full) and name not in (
+        "find",
+        "sort",
+        "more",
+        "date",
+        "time",
+        "cd",
+        "if",
+        "for",
+        "dir",
+        "type",
+        "cls",
+        "exit",
+        "pause",
+        "start",
+        "foreach",
+        "function",
+        "param",
+    ):
         inv.command([name, *args], "windows")
     for word in args:
         _stream(inv, word)
 
 
-_SC = frozenset("query queryex qc start stop config create delete failure sdset sdshow pause continue description privs".split())
+_SC = frozenset(
+    "query queryex qc start stop config create delete failure sdset sdshow pause continue description privs".split()
+)
 
 
 def _is_cmdlet(name: str) -> bool:
@@ -392,7 +544,24 @@ def _is_cmdlet(name: str) -> bool:
 
 
 def _service(inv: Invocation, names: list[str], facts: tuple[str, ...]) -> None:
-    guard = any(n.lower() in ("windefend", "wuauserv", "eventlog", "mpssvc", "sense", "wscsvc", "sshd", "termservice", "vss", "securityhealthservice", "sysmon", "sysmon64") for n in names)
+    guard = any(
+        n.lower()
+        in (
+            "windefend",
+            "wuauserv",
+            "eventlog",
+            "mpssvc",
+            "sense",
+            "wscsvc",
+            "sshd",
+            "termservice",
+            "vss",
+            "securityhealthservice",
+            "sysmon",
+            "sysmon64",
+        )
+        for n in names
+    )
     inv.add("stop-service", Target("none", " ".join(names)), facts=(*facts, "critical") if guard else facts)
 
 
@@ -417,7 +586,11 @@ def statements(text: str, escape: str) -> list[list[str]]:
             i += 1
             word += text[i]
             began = True
-        elif (c in "{}" and word[-1:] in ("$", "@")) or (c == "}" and word[:2] == "${") or (c == "&" and word[-1:] == ">"):
+        elif (
+            (c in "{}" and word[-1:] in ("$", "@"))
+            or (c == "}" and word[:2] == "${")
+            or (c == "&" and word[-1:] == ">")
+        ):
             word += c
         elif c in ";|&\n{}":
             if word or began:

@@ -62,19 +62,49 @@ def _names_only(inv: Invocation) -> bool:
     """Whether what this filter prints of ``NAME=value`` lines are names, counts or nothing."""
     name, args = inv.name, inv.args
     if name in _GREPS:
-        if has(args, "-c", "-q", "-l", "-L", "--count", "--quiet", "--silent", "--files-with-matches", "--files-without-match", "--files"):
+        if has(
+            args,
+            "-c",
+            "-q",
+            "-l",
+            "-L",
+            "--count",
+            "--quiet",
+            "--silent",
+            "--files-with-matches",
+            "--files-without-match",
+            "--files",
+        ):
             return True
         pattern = next((a for a in args if a[:1] != "-"), "")
-        return has(args, "-o", "--only-matching") and ".*" not in pattern and ".+" not in pattern and "=" not in pattern.rstrip("=")
+        return (
+            has(args, "-o", "--only-matching")
+            and ".*" not in pattern
+            and ".+" not in pattern
+            and "=" not in pattern.rstrip("=")
+        )
     if name == "cut":
-        return (value_of(args, "-f", "--fields") or "").rstrip(",") == "1" and any("=" in a[1:] if a[:1] == "-" else a == "=" for a in args)
+        return (value_of(args, "-f", "--fields") or "").rstrip(",") == "1" and any(
+            "=" in a[1:] if a[:1] == "-" else a == "=" for a in args
+        )
     if name in ("awk", "gawk", "mawk", "nawk"):
         code = next((a for a in args if "{" in a), "")
-        return "$1" in code and "$2" not in code and "$0" not in code and "getline" not in code and any("=" in a for a in args if a is not code)
+        return (
+            "$1" in code
+            and "$2" not in code
+            and "$0" not in code
+            and "getline" not in code
+            and any("=" in a for a in args if a is not code)
+        )
     if name in ("sed", "gsed"):
         script = next((a for a in args if len(a) > 3 and a[0] == "s" and not a[1].isalnum()), "")
         parts = script.split(script[1]) if script else []
-        return len(parts) >= 4 and "=.*" in parts[1].replace("[^ ]*", ".*").replace(")", "").replace("\\", "") and "\\2" not in parts[2] and "&" not in parts[2]
+        return (
+            len(parts) >= 4
+            and "=.*" in parts[1].replace("[^ ]*", ".*").replace(")", "").replace("\\", "")
+            and "\\2" not in parts[2]
+            and "&" not in parts[2]
+        )
     return name in ("wc", "md5sum", "sha256sum", "sha1sum", "shasum", "cksum", "sha512sum", "cmp")
 
 
@@ -131,7 +161,11 @@ def masked(inv: Invocation, flow: Flow | None) -> Flow | None:
 
 def _redirected(inv: Invocation) -> None:
     """``cat < .env``: what comes in is a secret that nothing before has read."""
-    if inv.stdin is not None and {"secret", "file"} <= inv.stdin.taints and not any(f.effect == "read-secret" for f in inv.walk.findings):
+    if (
+        inv.stdin is not None
+        and {"secret", "file"} <= inv.stdin.taints
+        and not any(f.effect == "read-secret" for f in inv.walk.findings)
+    ):
         exposed(inv, Target("project", "stdin", ("secret",)), "redirect")
 
 
@@ -150,7 +184,26 @@ def cat(inv: Invocation) -> Flow:
 
 
 def grep(inv: Invocation) -> Flow:
-    words = operands(inv.args, "-e", "-f", "-A", "-B", "-C", "-m", "--include", "--exclude", "--exclude-dir", "-g", "-t", "--regexp", "--file", "--type", "--glob", "-d", "-D")
+    words = operands(
+        inv.args,
+        "-e",
+        "-f",
+        "-A",
+        "-B",
+        "-C",
+        "-m",
+        "--include",
+        "--exclude",
+        "--exclude-dir",
+        "-g",
+        "-t",
+        "--regexp",
+        "--file",
+        "--type",
+        "--glob",
+        "-d",
+        "-D",
+    )
     pre = value_of(inv.args, "--pre", "--hostname-bin") if inv.name == "rg" else None
     if pre:
         inv.command([pre], "rg --pre")
@@ -158,8 +211,18 @@ def grep(inv: Invocation) -> Flow:
         words = words[1:]
     for k, arg in enumerate(inv.args):
         # what stands in a pattern file shows in what matches
-        path = inv.args[k + 1] if k + 1 < len(inv.args) and arg[:1] == "-" and arg[1:2] != "-" and arg[-1:] == "f" and len(arg) < 6 else arg[7:] if arg[:7] == "--file=" else arg[2:] if arg[:2] == "-f" else ""
-        if (path or (arg == "--file" and k + 1 < len(inv.args))) and "secret" in inv.target(path or inv.args[k + 1]).roles:
+        path = (
+            inv.args[k + 1]
+            if k + 1 < len(inv.args) and arg[:1] == "-" and arg[1:2] != "-" and arg[-1:] == "f" and len(arg) < 6
+            else arg[7:]
+            if arg[:7] == "--file="
+            else arg[2:]
+            if arg[:2] == "-f"
+            else ""
+        )
+        if (path or (arg == "--file" and k + 1 < len(inv.args))) and "secret" in inv.target(
+            path or inv.args[k + 1]
+        ).roles:
             exposed(inv, inv.target(path or inv.args[k + 1]), "patterns")
     if not words:
         _redirected(inv)
@@ -170,7 +233,10 @@ def grep(inv: Invocation) -> Flow:
     flow = read_paths(inv, words)
     names = None
     if has(inv.args, "-l", "-L", "--files-with-matches", "--files-without-match", "--files"):
-        names = [w.rstrip("/") + "/" + STAR if inv.walk.world.kind(inv.target(w).path) == "dir" or w in (".", "..") else w for w in words]
+        names = [
+            w.rstrip("/") + "/" + STAR if inv.walk.world.kind(inv.target(w).path) == "dir" or w in (".", "..") else w
+            for w in words
+        ]
     return Flow(None, flow.taints, names)
 
 
@@ -182,7 +248,7 @@ def ls(inv: Invocation) -> Flow:
             names.append(word)
         else:
             # ls prints bare names: what reads them sees them relative to its own directory
-            names.append(STAR if word in (".", "./") else STAR)
+            names.append(STAR)
     return Flow(None, frozenset(), names)
 
 
@@ -194,8 +260,14 @@ def passes(inv: Invocation) -> Flow:
         if inv.name == "rev" and flow.text is not None:
             return Flow("\n".join(line[::-1] for line in flow.text.split("\n")), flow.taints | {"decoded"})
         if inv.name == "tr" and flow.text is not None and len(inv.args) >= 2:
-            return Flow(_tr(flow.text, inv.args), flow.taints | ({"decoded"} if _is_rotation(inv.args) else frozenset()))
-        text = flow.text if inv.name in ("sort", "uniq", "tac", "nl") and flow.text is not None and flow.text.count("\n") <= 1 else None
+            return Flow(
+                _tr(flow.text, inv.args), flow.taints | ({"decoded"} if _is_rotation(inv.args) else frozenset())
+            )
+        text = (
+            flow.text
+            if inv.name in ("sort", "uniq", "tac", "nl") and flow.text is not None and flow.text.count("\n") <= 1
+            else None
+        )
         return masked(inv, Flow(text, flow.taints, flow.names)) or UNKNOWN_FLOW
     taints = read_paths(inv, paths).taints
     return Flow(None, taints - {"secret"} if _names_only(inv) else taints)
@@ -278,9 +350,15 @@ def xxd(inv: Invocation) -> Flow:
 
 def decompress(inv: Invocation) -> Flow:
     words = operands(inv.args, "-S")
-    if has(inv.args, "-c", "--stdout", "-dc") or inv.name in ("zcat", "bzcat", "xzcat", "zstdcat", "gzcat") or not words:
+    if (
+        has(inv.args, "-c", "--stdout", "-dc")
+        or inv.name in ("zcat", "bzcat", "xzcat", "zstdcat", "gzcat")
+        or not words
+    ):
         flow = read_paths(inv, words) if words else (inv.stdin or UNKNOWN_FLOW)
-        decoding = inv.name in ("zcat", "bzcat", "xzcat", "gunzip", "unxz", "bunzip2", "zstdcat", "gzcat") or has(inv.args, "-d", "--decompress")
+        decoding = inv.name in ("zcat", "bzcat", "xzcat", "gunzip", "unxz", "bunzip2", "zstdcat", "gzcat") or has(
+            inv.args, "-d", "--decompress"
+        )
         return Flow(None, flow.taints | ({"decoded"} if decoding and not words else frozenset()))
     return NO_FLOW
 
@@ -292,7 +370,13 @@ def env_dump(inv: Invocation) -> Flow:
 
         secret = any(_secret_variable(n) for n in names)
         if secret:
-            inv.add("read-secret", inv.target("\0"), sure="likely", facts=("variable",), detail="a variable that holds a credential")
+            inv.add(
+                "read-secret",
+                inv.target("\0"),
+                sure="likely",
+                facts=("variable",),
+                detail="a variable that holds a credential",
+            )
         return Flow(None, frozenset(("secret",)) if secret else frozenset())
     return Flow(None, frozenset(("secret", "environment")))
 

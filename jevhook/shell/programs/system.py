@@ -51,7 +51,24 @@ def kill(inv: Invocation) -> Flow:
         return NO_FLOW
     if inv.name.lower() == "taskkill":
         return _taskkill(inv)
-    names = operands(args, "-u", "-U", "-s", "--signal", "-t", "-P", "-g", "-G", "--user", "-n", "--ns", "-o", "-y", "--older-than", "--younger-than")
+    names = operands(
+        args,
+        "-u",
+        "-U",
+        "-s",
+        "--signal",
+        "-t",
+        "-P",
+        "-g",
+        "-G",
+        "--user",
+        "-n",
+        "--ns",
+        "-o",
+        "-y",
+        "--older-than",
+        "--younger-than",
+    )
     if has(args, "--list", "-l", "--help", "--version", "-V"):
         return UNKNOWN_FLOW
     if inv.name == "fuser":
@@ -63,7 +80,9 @@ def kill(inv: Invocation) -> Flow:
     if inv.name == "pkill" and has(args, "-f", "--full"):
         facts.append("full-match")
     user = value_of(args, "-u", "-U", "--user", "-euid", "--euid")
-    if (user is not None and not names) or (inv.name != "fuser" and any(n.replace(STAR, "*") in _WHOLE_PATTERNS for n in names)):
+    if (user is not None and not names) or (
+        inv.name != "fuser" and any(n.replace(STAR, "*") in _WHOLE_PATTERNS for n in names)
+    ):
         facts.append("own-session")
     if _names_runtime(names):
         facts.append("runtime")
@@ -98,24 +117,62 @@ _CRITICAL = frozenset(
 
 
 def service(inv: Invocation) -> Flow:
-    words = operands(inv.args, "-H", "-M", "-t", "-p", "-n", "-o", "-s", "--host", "--machine", "--type", "--property", "--lines", "--output", "--signal")
+    words = operands(
+        inv.args,
+        "-H",
+        "-M",
+        "-t",
+        "-p",
+        "-n",
+        "-o",
+        "-s",
+        "--host",
+        "--machine",
+        "--type",
+        "--property",
+        "--lines",
+        "--output",
+        "--signal",
+    )
     if inv.name in ("systemctl",):
         verb = words[0] if words else ""
         names = words[1:]
     elif inv.name == "launchctl":
         verb, names = (words[0] if words else ""), words[1:]
-        verb = {"unload": "disable", "bootout": "stop", "remove": "disable", "load": "enable", "bootstrap": "enable", "kickstart": "restart"}.get(verb, verb)
+        verb = {
+            "unload": "disable",
+            "bootout": "stop",
+            "remove": "disable",
+            "load": "enable",
+            "bootstrap": "enable",
+            "kickstart": "restart",
+        }.get(verb, verb)
     elif inv.name in ("sv", "initctl", "supervisorctl", "rc-update", "svcadm"):
         verb, names = (words[0] if words else ""), words[1:]
-        verb = {"del": "disable", "delete": "disable", "add": "enable", "down": "stop", "d": "stop", "exit": "stop", "force-stop": "stop"}.get(verb, verb)
+        verb = {
+            "del": "disable",
+            "delete": "disable",
+            "add": "enable",
+            "down": "stop",
+            "d": "stop",
+            "exit": "stop",
+            "force-stop": "stop",
+        }.get(verb, verb)
     else:
         verb = words[1] if len(words) > 1 else ""
-        verb = {"off": "disable", "remove": "disable", "defaults": "enable"}.get(verb, verb) if inv.name in ("chkconfig", "update-rc.d") else verb
+        verb = (
+            {"off": "disable", "remove": "disable", "defaults": "enable"}.get(verb, verb)
+            if inv.name in ("chkconfig", "update-rc.d")
+            else verb
+        )
         names = words[:1]
     user = ("user",) if has(inv.args, "--user") else ()
     if any(name.lower().removesuffix(".service").removesuffix(".socket").split("@")[0] in _CRITICAL for name in names):
         user = (*user, "critical")
-    if any(name.startswith(("/Library/LaunchDaemons", "/System/", "system/", "system")) for name in names) and inv.name == "launchctl":
+    if (
+        any(name.startswith(("/Library/LaunchDaemons", "/System/", "system/", "system")) for name in names)
+        and inv.name == "launchctl"
+    ):
         user = (*user, "critical")
     target = Target("none", " ".join(names))
     if verb in ("poweroff", "reboot", "halt", "suspend", "hibernate", "kexec", "rescue", "emergency", "isolate"):
@@ -132,7 +189,13 @@ def service(inv: Invocation) -> Flow:
 
 
 def power(inv: Invocation) -> Flow:
-    if has(inv.args, "-c", "--help", "-k", "--version", "--show") or inv.args[:1] in (["--wtmp-only"], ["-w"], ["/a"], ["-a"], ["/?"]):
+    if has(inv.args, "-c", "--help", "-k", "--version", "--show") or inv.args[:1] in (
+        ["--wtmp-only"],
+        ["-w"],
+        ["/a"],
+        ["-a"],
+        ["/?"],
+    ):
         return UNKNOWN_FLOW
     if inv.name in ("init", "telinit") and inv.args[:1] not in (["0"], ["6"]):
         return UNKNOWN_FLOW
@@ -165,23 +228,34 @@ def firewall(inv: Invocation) -> Flow:
     elif name == "ufw" and words[:2] == ["default", "allow"] and words[2:3] != ["outgoing"]:
         inv.add("weaken", facts=("firewall",), detail="ufw default allow")
     elif name in ("iptables", "ip6tables", "ebtables", "arptables", "nft", "pfctl", "ipfw"):
-        off = has(inv.args, "-F", "--flush", "-X") or words[:1] == ["flush"] or (name == "pfctl" and has(inv.args, "-d")) or (name == "nft" and words[:1] in (["delete"], ["destroy"]) and words[1:2] in (["table"], ["chain"]))
+        off = (
+            has(inv.args, "-F", "--flush", "-X")
+            or words[:1] == ["flush"]
+            or (name == "pfctl" and has(inv.args, "-d"))
+            or (name == "nft" and words[:1] in (["delete"], ["destroy"]) and words[1:2] in (["table"], ["chain"]))
+        )
         accept = ("-P" in inv.args or "--policy" in inv.args) and "ACCEPT" in inv.args and "OUTPUT" not in inv.args
         if off or accept:
             inv.add("weaken", facts=("firewall",), detail=name)
-    elif name == "firewall-cmd" and (value_of(inv.args, "--set-default-zone") == "trusted" or "--set-target=ACCEPT" in inv.args):
+    elif name == "firewall-cmd" and (
+        value_of(inv.args, "--set-default-zone") == "trusted" or "--set-target=ACCEPT" in inv.args
+    ):
         inv.add("weaken", facts=("firewall",), detail=name)
     elif name == "socketfilterfw" and has(inv.args, "--setglobalstate", "--setblockall") and words[-1:] == ["off"]:
         inv.add("weaken", facts=("firewall",), detail="the application firewall off")
     elif name == "setenforce" and words[:1] in (["0"], ["permissive"], ["Permissive"]):
         inv.add("weaken", facts=("selinux",), detail="setenforce 0")
-    elif (name in ("aa-teardown", "aa-disable", "aa-complain") and not has(inv.args, "-h", "--help")) or (name == "semanage" and words[:1] == ["permissive"] and has(inv.args, "-a")):
+    elif (name in ("aa-teardown", "aa-disable", "aa-complain") and not has(inv.args, "-h", "--help")) or (
+        name == "semanage" and words[:1] == ["permissive"] and has(inv.args, "-a")
+    ):
         inv.add("weaken", facts=("selinux",), detail=name)
     elif name == "mokutil" and has(inv.args, "--disable-validation", "--sb-state-off"):
         inv.add("weaken", facts=("boot",), detail=name)
     elif name == "fail2ban-client" and words[:1] == ["stop"]:
         inv.add("weaken", facts=("audit",), detail=name)
-    elif name in ("spctl", "csrutil") and (has(inv.args, "--master-disable", "--global-disable") or words[:1] == ["disable"]):
+    elif name in ("spctl", "csrutil") and (
+        has(inv.args, "--master-disable", "--global-disable") or words[:1] == ["disable"]
+    ):
         inv.add("weaken", facts=("macos-protection",), detail=name)
     elif name == "auditctl" and (has(inv.args, "-D") or value_of(inv.args, "-e") == "0"):
         inv.add("weaken", facts=("audit",), detail=name)
@@ -192,23 +266,44 @@ def users(inv: Invocation) -> Flow:
     words = operands(inv.args, "-G", "-g", "-s", "-d", "-u", "-c", "-p", "-e", "-k", "-a")
     name = inv.name
     if name in ("userdel", "deluser", "groupdel", "delgroup"):
-        inv.add("delete", Target("other-home" if has(inv.args, "-r", "--remove", "--remove-home") else "system", " ".join(words)), facts=("account",))
+        inv.add(
+            "delete",
+            Target("other-home" if has(inv.args, "-r", "--remove", "--remove-home") else "system", " ".join(words)),
+            facts=("account",),
+        )
     elif name in ("useradd", "adduser"):
         inv.add("persist", Target("system", " ".join(words)), facts=("account",), sure="likely")
     elif name in ("usermod", "gpasswd", "addgroup", "dseditgroup"):
         groups = ",".join([value_of(inv.args, "-G", "--groups", "--append") or "", *words]).lower().split(",")
-        admin = any(g in _ADMIN_GROUPS for g in groups) or (name == "usermod" and value_of(inv.args, "-u", "--uid") == "0")
-        inv.add("escalate", Target("system", " ".join(words)), facts=("account", "admin") if admin else ("account",), sure="likely")
+        admin = any(g in _ADMIN_GROUPS for g in groups) or (
+            name == "usermod" and value_of(inv.args, "-u", "--uid") == "0"
+        )
+        inv.add(
+            "escalate",
+            Target("system", " ".join(words)),
+            facts=("account", "admin") if admin else ("account",),
+            sure="likely",
+        )
     elif name == "dscl":
         verb = next((a for a in inv.args if a[:1] == "-" and len(a) > 2), "").lower()
         if verb == "-delete":
             inv.add("delete", Target("system", " ".join(words)), facts=("account",))
         elif verb in ("-append", "-create", "-change", "-merge", "-passwd"):
-            inv.add("escalate", Target("system", " ".join(words)), facts=("account", "admin") if "/groups/admin" in " ".join(words).lower() else ("account",), sure="likely")
+            inv.add(
+                "escalate",
+                Target("system", " ".join(words)),
+                facts=("account", "admin") if "/groups/admin" in " ".join(words).lower() else ("account",),
+                sure="likely",
+            )
     elif name == "sysadminctl" and has(inv.args, "-deleteUser"):
         inv.add("delete", Target("system", " ".join(words)), facts=("account",))
     elif name == "passwd" and not has(inv.args, "-S", "--status"):
-        inv.add("persist", Target("system", " ".join(words)), facts=("password", *(("no-password",) if has(inv.args, "-d", "--delete") else ())), sure="likely")
+        inv.add(
+            "persist",
+            Target("system", " ".join(words)),
+            facts=("password", *(("no-password",) if has(inv.args, "-d", "--delete") else ())),
+            sure="likely",
+        )
     elif name == "visudo" and not has(inv.args, "-c", "--check"):
         inv.add("persist", Target("system", "/etc/sudoers"), facts=("account",), sure="likely")
     elif name == "chpasswd":
@@ -216,7 +311,9 @@ def users(inv: Invocation) -> Flow:
     return UNKNOWN_FLOW
 
 
-_ADMIN_GROUPS = frozenset(("sudo", "wheel", "root", "admin", "docker", "adm", "lxd", "disk", "shadow", "libvirt", "sudoers"))
+_ADMIN_GROUPS = frozenset(
+    ("sudo", "wheel", "root", "admin", "docker", "adm", "lxd", "disk", "shadow", "libvirt", "sudoers")
+)
 
 
 def history(inv: Invocation) -> Flow:
@@ -234,7 +331,21 @@ def sysctl(inv: Invocation) -> Flow:
     return UNKNOWN_FLOW
 
 
-_KERNEL_GUARDS = ("kernel.randomize_va_space=0", "kernel.yama.ptrace_scope=0", "kernel.kptr_restrict=0", "kernel.dmesg_restrict=0", "kernel.core_pattern=", "kernel.modprobe=", "kernel.sysrq=", "kernel.panic=", "fs.protected_", "fs.suid_dumpable=", "kernel.unprivileged_bpf_disabled=0", "kernel.perf_event_paranoid=-1", "kernel.lockdown")
+_KERNEL_GUARDS = (
+    "kernel.randomize_va_space=0",
+    "kernel.yama.ptrace_scope=0",
+    "kernel.kptr_restrict=0",
+    "kernel.dmesg_restrict=0",
+    "kernel.core_pattern=",
+    "kernel.modprobe=",
+    "kernel.sysrq=",
+    "kernel.panic=",
+    "fs.protected_",
+    "fs.suid_dumpable=",
+    "kernel.unprivileged_bpf_disabled=0",
+    "kernel.perf_event_paranoid=-1",
+    "kernel.lockdown",
+)
 
 
 def kernel_module(inv: Invocation) -> Flow:
@@ -249,7 +360,9 @@ def mount(inv: Invocation) -> Flow:
             inv.add("stop-service", Target("root", "every file system"), facts=("unmount",))
         for path in words:
             target = inv.target(path)
-            if target.kind in ("root", "home", "system") and not target.path.startswith(("/var/", "/run/", "/opt/", "/srv/")):
+            if target.kind in ("root", "home", "system") and not target.path.startswith(
+                ("/var/", "/run/", "/opt/", "/srv/")
+            ):
                 inv.add("stop-service", target, facts=("unmount",))
     elif len(words) == 2 and not has(inv.args, "--bind"):
         inv.add("escalate", inv.target(words[1]), facts=("mount-fs",), sure="likely")
@@ -259,7 +372,11 @@ def mount(inv: Invocation) -> Flow:
 def setcap(inv: Invocation) -> Flow:
     words = operands(inv.args)
     # Ping and packet tools, and servers on low ports, are given these by their own manuals.
-    small = bool(words) and all(c.split("+")[0].split("=")[0].strip() in ("cap_net_raw", "cap_net_admin", "cap_net_bind_service", "cap_ipc_lock", "cap_sys_nice") for c in words[0].lower().split(","))
+    small = bool(words) and all(
+        c.split("+")[0].split("=")[0].strip()
+        in ("cap_net_raw", "cap_net_admin", "cap_net_bind_service", "cap_ipc_lock", "cap_sys_nice")
+        for c in words[0].lower().split(",")
+    )
     for path in words[1:]:
         inv.add("escalate", inv.target(path), facts=("small-capability",) if small else ("capability",))
     return NO_FLOW
@@ -278,7 +395,11 @@ def clipboard(inv: Invocation) -> Flow:
 def keychain(inv: Invocation) -> Flow:
     words = operands(inv.args)
     verb = words[0] if words else ""
-    if verb in ("find-generic-password", "find-internet-password", "dump-keychain", "export") or inv.name in ("secret-tool",) and verb == "lookup" or inv.name == "pass" and verb not in ("", "ls", "insert", "git", "init", "generate"):
+    if (
+        verb in ("find-generic-password", "find-internet-password", "dump-keychain", "export")
+        or (inv.name in ("secret-tool",) and verb == "lookup")
+        or (inv.name == "pass" and verb not in ("", "ls", "insert", "git", "init", "generate"))
+    ):
         inv.add("read-secret", Target("home-config", "keychain", ("secret",)), facts=("keychain",))
         return Flow(None, frozenset(("secret",)))
     if verb.startswith("delete-"):
@@ -304,7 +425,14 @@ def judge_environment(inv: Invocation) -> None:
     for name, value in pairs.items():
         if name in _LIBRARY_VARIABLES and name in ("LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES"):
             target = inv.target(value) if value else NOTHING
-            system = target.kind == "system" or value in ("", "libgtk3-nocsd.so.0") or "jemalloc" in value or "tcmalloc" in value or "libasan" in value or "libfaketime" in value
+            system = (
+                target.kind == "system"
+                or value in ("", "libgtk3-nocsd.so.0")
+                or "jemalloc" in value
+                or "tcmalloc" in value
+                or "libasan" in value
+                or "libfaketime" in value
+            )
             if not system:
                 inv.add("run-unknown", target, facts=("preload",), sure="likely", detail=name)
         elif name in _START_VARIABLES and value:
@@ -319,10 +447,16 @@ def judge_environment(inv: Invocation) -> None:
             elif name in ("BASH_ENV", "ENV") and inv.name not in ("sh", "bash", "zsh", "dash"):
                 if ANY in value:
                     inv.add("run-unknown", Target("unknown"), facts=("preload",), sure="unknown", detail=name)
-        elif name in ("NODE_TLS_REJECT_UNAUTHORIZED", "PYTHONHTTPSVERIFY", "GIT_SSL_NO_VERIFY") and value in ("0", "1", "true"):
+        elif name in ("NODE_TLS_REJECT_UNAUTHORIZED", "PYTHONHTTPSVERIFY", "GIT_SSL_NO_VERIFY") and value in (
+            "0",
+            "1",
+            "true",
+        ):
             if (name == "GIT_SSL_NO_VERIFY") == (value in ("1", "true")):
                 inv.add("weaken", facts=("tls", "one-call"), detail=name)
-        elif (name == "HISTFILE" and value in ("", "/dev/null")) or (name in ("HISTSIZE", "HISTFILESIZE", "SAVEHIST") and value == "0"):
+        elif (name == "HISTFILE" and value in ("", "/dev/null")) or (
+            name in ("HISTSIZE", "HISTFILESIZE", "SAVEHIST") and value == "0"
+        ):
             inv.add("weaken", facts=("shell-history",), detail=name)
         elif name in ("JEVHOOK", "JEVHOOK_MODE", "JEVHOOK_POLICY"):
             inv.add("gate", Target("none", name, ("gate",)), facts=("environment",), detail=name)
@@ -350,7 +484,12 @@ def gate(inv: Invocation) -> Flow:
     if verb == "gate" and inv.name == "jev-use":
         changes = False
     if changes and not has(inv.args, "--help", "--dry-run"):
-        inv.add("gate", Target("none", f"{inv.name} {verb}".strip(), ("gate",)), facts=("command",), detail=f"{inv.name} {verb}")
+        inv.add(
+            "gate",
+            Target("none", f"{inv.name} {verb}".strip(), ("gate",)),
+            facts=("command",),
+            detail=f"{inv.name} {verb}",
+        )
     return UNKNOWN_FLOW
 
 
@@ -361,7 +500,12 @@ def host_cli(inv: Invocation) -> Flow:
     if inv.name == "claude":
         for mark in ("--bare", "--safe-mode", "--setting-sources"):
             if has(args, mark):
-                inv.add("gate", Target("none", "claude " + mark, ("hook-settings",)), facts=("unguarded-agent",), sure="likely")
+                inv.add(
+                    "gate",
+                    Target("none", "claude " + mark, ("hook-settings",)),
+                    facts=("unguarded-agent",),
+                    sure="likely",
+                )
         settings = value_of(args, "--settings")
         if settings and ("disableAllHooks" in settings or '"hooks"' in settings):
             inv.add("gate", Target("none", "claude --settings", ("hook-settings",)), facts=("settings",))
@@ -394,7 +538,12 @@ def fork_bomb(name: str, body: Node) -> bool:
     from ..tree import Command, Group, Pipeline, Sequence
 
     def calls(node: Node) -> bool:
-        return isinstance(node, Command) and bool(node.words) and len(node.words[0]) == 1 and node.words[0][0][:2] == ("t", name)
+        return (
+            isinstance(node, Command)
+            and bool(node.words)
+            and len(node.words[0]) == 1
+            and node.words[0][0][:2] == ("t", name)
+        )
 
     todo: list[Node] = [body]
     background = 0

@@ -96,7 +96,11 @@ def apply_patch(inv: Invocation) -> Flow | None:
     """Codex's patch program inside a shell call: the same files as the tool of that name."""
     from ..calls import patch_files
 
-    text = inv.args[0] if inv.args and "*** " in inv.args[0] else (inv.stdin.text if inv.stdin is not None and inv.stdin.text else "")
+    text = (
+        inv.args[0]
+        if inv.args and "*** " in inv.args[0]
+        else (inv.stdin.text if inv.stdin is not None and inv.stdin.text else "")
+    )
     for effect, path, body in patch_files(text):
         target = inv.target(path)
         inv.add(effect, target, facts=("patch", "file-tool"))
