@@ -69,7 +69,7 @@ def error_words(row: Row) -> list[float]:
 def kept_at(share: float, scores: list[float], chunks: list[str], ends: bool = True) -> set[int]:
     """Indexes kept: the first and last, then the best, as long as they fit in ``share`` of the bytes."""
     room = share * sum(map(len, chunks))
-    order = sorted(range(len(chunks)), key=lambda at: (-scores[at], at))
+    order = sorted(range(len(chunks)), key=lambda at: (-scores[at], -at))
     kept: set[int] = set()
     for at in [0, len(chunks) - 1, *order] if ends else order:
         if at not in kept and len(chunks[at]) <= room:
@@ -97,7 +97,9 @@ def product(row: Row, share: float | None = None) -> tuple[set[int], int, int]:
             gone.append((at, at + len(line)))
         at += len(line)
     whole = {i for i in row["needed"] if not any(a < spans[i][1] and b > spans[i][0] for a, b in gone)}
-    shown = render(part, "/home/dev/.local/state/jevhook/archive/0123456789abcdef0123456789abcdef.txt") if gone else text
+    shown = (
+        render(part, "/home/dev/.local/state/jevhook/archive/0123456789abcdef0123456789abcdef.txt") if gone else text
+    )
     return whole, len(shown), len(text)
 
 
@@ -210,7 +212,9 @@ def _call(command: str) -> tuple[Any, Any]:
     from jevhook.points import Context
     from jevhook.policy import Policy, builtin
 
-    event = Event("claude", "after-tool", "PostToolUse", tool="Bash", input={"command": command}, cwd="/home/dev/work/shop")
+    event = Event(
+        "claude", "after-tool", "PostToolUse", tool="Bash", input={"command": command}, cwd="/home/dev/work/shop"
+    )
     del Policy, builtin
     ctx = Context(None, {"HOME": "/home/dev"}, 0.0, home="/home/dev", offline=True)  # type: ignore[arg-type]
     return event, ctx

@@ -22,20 +22,10 @@ STOPPING: list[dict[str, Any]] = [
 ]
 
 # What gets through today.  Each is a defect; a mended one fails here as "unexpectedly passing" and is taken out.
-# Rewrites that weaken nearly every rule:
-KINDS = ("source", "script(1)", "IFS for a blank")
-# Rules of which some example gets through in some other way:
-RULES = {
-    "cloud.state-absent": "/usr/bin/echo … | socat: what echo prints is only known by its bare name",
-    "database.drop": "/usr/bin/echo … | psql, as above",
-    "database.flush": "/usr/bin/echo … | redis-cli, as above",
+RULES: dict[str, str] = {
     "database.drop-production": "$PROD_… is forgotten in text that is run through eval, a pipe, a script, make",
-    "network.send-outside": "sshfs … && cp …, with a comment behind it, inside bash -c, eval and friends",
-    "fs.delete-contents": "find . -maxdepth 0 -exec bash -c 'rm -f *'",
-    "fs.delete-project-root": "find . -maxdepth 0 -exec bash -c 'rm -rf .'",
-    "fs.delete-system": "find . -maxdepth 0 -exec bash -c 'rm -rf /etc'",
-    "secrets.file": "cat .env in a script that is written and run",
-    "secrets.private": "the same; and echo $(cat ~/.ssh/id_rsa) under if, for, quotes",
+    "secrets.file": "a script that prints .env is read as one that uses it",
+    "secrets.private": "the same",
 }
 
 
@@ -47,7 +37,7 @@ def made() -> Bench:
 def shell_text(command: str) -> bool:
     """Whether an example is a shell line: some are SQL, which only means something to a database tool."""
     first = command.split()[0]
-    return not (first.isalpha() and first.isupper())
+    return not (first.isalpha() and first.isupper()) and not command.startswith('{"tool"')
 
 
 def weaker(made: Bench, rule: dict[str, Any]) -> dict[str, tuple[str, str]]:
@@ -67,15 +57,8 @@ def one(rule: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("rule", [one(rule) for rule in STOPPING])
 def test_no_rewrite_of_an_example_gets_a_weaker_decision(rule: dict[str, Any], made: Bench) -> None:
-    assert {kind: found for kind, found in weaker(made, rule).items() if kind not in KINDS} == {}
-
-
-@pytest.mark.xfail(strict=True, reason="not read yet, or read as nothing")
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_rewrite_of_this_kind_gets_any_rule_a_weaker_decision(kind: str, made: Bench) -> None:
-    assert [rule["id"] for rule in STOPPING[::10] if kind in weaker(made, rule)] == []
+    assert weaker(made, rule) == {}
 
 
 def test_a_known_gap_names_a_rule_and_a_rewrite_that_exist() -> None:
     assert set(RULES) <= {rule["id"] for rule in STOPPING}
-    assert set(KINDS) <= {kind for kind, _ in fuzz.rewrites("rm -rf x")}

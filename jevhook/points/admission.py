@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from ..event import Event
+    from ..event import Event, Source
+    from ..shell.finding import Finding
     from . import Context, PointResult
     from .result import Path
 
@@ -39,9 +40,13 @@ CEILING = 0.60  # share that likely errors may raise it to
 MAX_KEPT = 60_000  # characters kept of one text by rank alone
 CODEX_MOST = 40_000  # characters: Codex cuts a replacement of more than about 48,000, in the middle of things
 LONGEST = 1200  # characters of a line that are judged as one
-_GAP = {"log": 240, "search": 160, "listing": 160, "prose": 240}  # what is shorter than this is kept: a pointer is as long
+# Characters: what is shorter is kept, for the line that would stand for it is as long.
+_GAP = {"log": 240, "search": 160, "listing": 160, "prose": 240}
 _POINTER = "[jevhook left out "
-_SHELLS = ("Bash", "PowerShell", "shell", "local_shell", "exec_command", "shell_command", "unified_exec", "run_shell_command")
+_SHELLS = (
+    "Bash", "PowerShell", "shell", "local_shell", "exec_command", "shell_command", "unified_exec", "run_shell_command",
+)  # fmt: skip
+_OUTPUTS = ("BashOutput", "TaskOutput", "write_stdin")  # of a command that was started before
 _SEARCHES = ("Grep", "grep_search", "search_file_content")
 _WEB = ("WebFetch", "WebSearch", "web_fetch", "web_search", "webfetch", "websearch", "google_web_search")
 _WORDS = {
@@ -138,7 +143,6 @@ def settle(prepared: Prepared, answers: Mapping[str, Mapping[str, Any]], ctx: Co
         verdicts = _verdicts(part, answers, ctx)
         heard += len(verdicts)
         if now != part.text:  # the point before us has taken something out since
-            verdicts = {hash_of: keep for hash_of, keep in verdicts.items()}
             part = _again(part, now, prepared)
         apply(part, verdicts)
         chars += len(part.text)
@@ -169,15 +173,16 @@ def settle(prepared: Prepared, answers: Mapping[str, Mapping[str, Any]], ctx: Co
     if prepared.questions:
         record["questions"] = [{"id": name, "type": "noul", "capability": "relate"} for name in prepared.questions]
         record["heard"] = heard
-    source = "judge" if heard else "rules"
+    source: Source = "judge" if heard else "rules"
     if not done:
         return PointResult(Decision(point=ID, source=source), record)
     if ctx.mode == "active":
         for part, text in done:
             ctx.texts[part.path] = text
         record["archived"] = len(cut)
-    reason = "Where a line of this result says that something was left out, the file that it names holds the whole output."
-    return PointResult(Decision("trim", point=ID, reason=reason, source=source, note=f"{saved} of {chars} characters"), record)
+    reason = "Where a line of this result says that something was left out, the file it names holds the whole output."
+    note = f"{saved} of {chars} characters"
+    return PointResult(Decision("trim", point=ID, reason=reason, source=source, note=note), record)
 
 
 def judge(event: Event, ctx: Context) -> PointResult:
@@ -200,19 +205,71 @@ _SOURCE = (
     ".ipynb", ".csv", ".tsv", ".diff", ".patch", ".swift", ".cs", ".ex", ".exs", ".erl", ".hs", ".ml", ".r", ".jl", ".dart",
     ".zig", ".nix", ".lock", ".gradle", ".cmake", ".mk",
 )  # fmt: skip
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# What a test runner, a build or a service prints is a log, whatever share of its lines looks so: program -> the
+# subcommands of which that is so, None for all.  A plan of changes (terraform plan, kubectl diff) is read line by line.
+_RUNNERS: dict[str, frozenset[str] | None] = {
+    **dict.fromkeys(
+        _set(
+            "pytest py.test unittest nosetests nose2 tox nox jest vitest mocha ava karma cypress playwright ctest phpunit "
+            "pest rspec minitest cucumber behave robot make gmake ninja cmake meson bazel gradle gradlew mvn mvnw ant sbt "
+            "tsc eslint webpack rollup vite esbuild turbo nx lerna just task rake invoke journalctl dmesg ansible-playbook "
+            "pip pip3 apt apt-get dnf yum brew conda mamba poetry pre-commit act xcodebuild msbuild"
+        )
+    ),
+    "npm": _set("test t tst run run-script install i ci add update audit start exec rebuild build publish"),
+    "yarn": None,
+    "pnpm": _set("test t run install i add update exec build start recursive -r"),
+    "bun": _set("test run install add build x"),
+    "npx": None,
+    "uv": _set("run sync pip add lock"),
+    "cargo": _set("test t build b check c clippy run r bench doc install nextest update fetch publish"),
+    "go": _set("test build vet run get mod install generate"),
+    "dotnet": _set("test build run restore publish"),
+    "mix": _set("test compile deps.get"),
+    "docker": _set("build buildx compose logs pull push run up"),
+    "docker-compose": None,
+    "podman": _set("build logs pull push run compose"),
+    "kubectl": _set("logs"),
+    "helm": _set("install upgrade test"),
+    "terraform": _set("apply destroy init"),
+    "tofu": _set("apply destroy init"),
+    "gh": _set("run"),
+    "swift": _set("test build"),
+    "manage.py": _set("test migrate"),
+}
+# Words of a runner that stand in what it prints, wherever it was started from.
+_RUNNER_MARKS = (
+    "test session starts", "short test summary info", "\nRan ", "test result: ", "\nTests: ", "npm ERR!", "npm error ",
+    "BUILD FAILED", "BUILD SUCCESS", "--- FAIL: ", "\n=== RUN ", "Traceback (most recent call last)", "error: could not compile",
+    "[INFO] ", "make: ***", "make[1]:", "Test Suites: ", "##[error]", "##[group]", "tests finished: ", "TAP version ",
+)  # fmt: skip
 _LOG_MARKS = (".log", ".out", ".err")
-_VIEWERS = frozenset("cat bat batcat less more head tail sed nl tac pr fold strings xxd hexdump od type Get-Content gc awk gawk perl view vi vim".split())
-_GREPS = frozenset("grep egrep fgrep zgrep rg ag ack ugrep findstr Select-String sls".split())
-_LISTS = frozenset("ls find fd fdfind tree du locate dir lsof Get-ChildItem gci exa eza".split())
-_DIFFS = frozenset("diff colordiff sdiff wdiff cmp comm patch jq yq xq sqlite3 psql mysql base64 openssl gpg".split())
-_PASSERS = frozenset("cd export set source . echo printf sleep wait tee xargs sudo env time timeout nohup sort uniq cut tr wc column stdbuf unbuffer".split())  # fmt: skip
+_VIEWERS = _set(
+    "cat bat batcat less more head tail sed nl tac pr fold strings xxd hexdump od type Get-Content gc awk gawk perl view vi vim"
+)
+_GREPS = _set("grep egrep fgrep zgrep rg ag ack ugrep findstr Select-String sls")
+_LISTS = _set("ls find fd fdfind tree du locate dir lsof Get-ChildItem gci exa eza")
+_GIT_RUNS = _set("clone fetch pull push submodule gc checkout switch status lfs")
+_DIFFS = _set("diff colordiff sdiff wdiff cmp comm patch jq yq xq sqlite3 psql mysql base64 openssl gpg")
+_PASSERS = _set("cd export set source . echo printf sleep wait tee xargs sudo env time timeout nohup sort uniq cut tr wc column stdbuf unbuffer")  # fmt: skip
 
 
 def purpose_of(event: Event, ctx: Context) -> str:
-    """What the call's result may be: log, search, listing, prose, any (to be told by the text), "" for never cut."""
+    """What the call's result may be: run (what a runner prints), log, search, listing, prose, any, "" for never cut.
+
+    For log and any the text has to tell.
+    """
     tool = event.tool
     if tool in _SHELLS:
         return _shell_purpose(event, ctx)
+    if tool in _OUTPUTS:
+        return "log"
     if tool in _SEARCHES:
         return "search"
     if tool in _WEB:
@@ -227,44 +284,50 @@ def _shell_purpose(event: Event, ctx: Context) -> str:
     from .risk import place_of
 
     try:
-        findings = read_call(event, place_of(event, ctx)).findings
+        reading = read_call(event, place_of(event, ctx))
     except Exception:  # a call that can't be read is left alone
         return ""
-    purpose = "log"
-    for run in findings:
-        if run.effect != "run":
+    told: set[str] = set()
+    before = None
+    for run in reading.findings:
+        if run.effect != "run" or run.program in _PASSERS:
             continue
-        program, words = run.program, run.words
-        sub = next((w for w in run.sub), "")
-        if program in _PASSERS:
-            continue
-        if program in _DIFFS:
+        piped = before is not None and "|" in _between(reading.command, before, run)
+        purpose = _program_purpose(run, piped)
+        if not purpose:
             return ""
-        if program == "git":
-            if "grep" in run.sub[:1]:
-                purpose = "search"
-            elif "ls-files" in run.sub[:1]:
-                purpose = "listing"
-            elif sub not in ("clone", "fetch", "pull", "push", "submodule", "gc", "checkout", "switch", "status", "lfs"):
-                return ""  # log, show, diff, blame: dense, and asked for
-        elif program in _VIEWERS:
-            if _views_a_file(program, words):
-                return ""
-        elif program in _GREPS:
-            if any(word in ("", ".", ".*", "^") for word in words):
-                return ""  # the whole file, by way of a search
-            if not _fed(run, findings):
-                purpose = "search"
-        elif program in _LISTS:
-            purpose = "listing"
-    return purpose
+        if purpose != "any":
+            if piped or "xargs" in run.via:  # what it reads is not what is printed
+                told.clear()
+            told.add(purpose)
+        before = run
+    return told.pop() if len(told) == 1 else "log"
 
 
-def _fed(run: Any, findings: Sequence[Any]) -> bool:
-    """Whether a search reads what a program before it prints: then the lines are that program's."""
-    names = [word for word in run.words if not word.startswith("-")]
-    before = [f for f in findings if f.effect == "run" and f.start < run.start and f.program not in _PASSERS]
-    return len(names) < 2 and bool(before) and "-r" not in run.flags and "-R" not in run.flags and run.program in ("grep", "egrep", "fgrep")
+def _between(command: str, before: Finding, run: Finding) -> str:
+    return command[before.end : run.start].replace("||", " ")
+
+
+def _program_purpose(run: Finding, piped: bool) -> str:
+    """What one program of the line prints; "" for what is never cut, any for what says nothing about it."""
+    program = run.program
+    sub = run.sub[0] if run.sub else ""
+    if program in _DIFFS:
+        return ""
+    if program == "git":
+        if sub in ("grep", "ls-files"):
+            return "search" if sub == "grep" else "listing"
+        return "run" if sub in _GIT_RUNS else ""  # log, show, diff, blame: dense, and asked for
+    if program in _RUNNERS:
+        subs = _RUNNERS[program]
+        return "run" if subs is None or sub in subs else "any"
+    if program in _VIEWERS:
+        return "" if _views_a_file(program, run.words) else "any"
+    if program in _GREPS:
+        if sub in ("", ".", ".*", "^"):
+            return ""  # the whole file, by way of a search
+        return "any" if piped and len(run.sub) < 2 else "search"
+    return "listing" if program in _LISTS else "any"
 
 
 def _views_a_file(program: str, words: Sequence[str]) -> bool:
@@ -293,7 +356,7 @@ def kind_of(text: str, purpose: str) -> str:
         return ""
     if "\0" in head or "\ndiff --git " in "\n" + head or "\n@@ -" in head:
         return ""
-    if start in "{[<" and text.rstrip()[-1:] in "}]>" and purpose != "log":
+    if start in "{[<" and text.rstrip()[-1:] in "}]>" and purpose not in ("log", "run"):
         return ""  # JSON or XML: half of it is none
     if start in "{[" and text.rstrip()[-1:] in "}]":
         first = head.lstrip().partition("\n")[0].rstrip()
@@ -304,6 +367,8 @@ def kind_of(text: str, purpose: str) -> str:
         return purpose if len(lines) >= 20 else ""
     if purpose == "prose":
         return "log" if _logs(lines) > 0.5 else "prose"
+    if purpose == "run" or any(mark in head or mark in text[-20_000:] for mark in _RUNNER_MARKS):
+        return "log" if len(lines) >= 12 else ""
     share = _logs(lines)
     if share >= (0.2 if purpose == "log" else 0.4) and len(lines) >= 12:
         return "log"
@@ -318,7 +383,7 @@ def kind_of(text: str, purpose: str) -> str:
 
 
 def _logs(lines: Sequence[str]) -> float:
-    """The share of lines that are as logs have them: an hour, a level, a verdict, a step; 1.0 for known runners' forms."""
+    """The share of lines that are as logs have them: an hour, an error, a verdict, a step."""
     from ..text.lexical import template
     from ..text.salience import NOISE, score_template
 
@@ -340,7 +405,8 @@ def _logs(lines: Sequence[str]) -> float:
 def _hour(head: str) -> bool:
     """Whether a time of day stands at a line's beginning."""
     at = head.find(":")
-    return at >= 2 and head[at - 2 : at].isdigit() and head[at + 1 : at + 3].isdigit() and head[at + 3 : at + 4] in (":", "")
+    minutes, after = head[at + 1 : at + 3], head[at + 3 : at + 4]
+    return at >= 2 and head[at - 2 : at].isdigit() and minutes.isdigit() and after in (":", "")
 
 
 def _reads(lines: Sequence[str]) -> bool:
@@ -368,7 +434,20 @@ def _requests(event: Event) -> list[str]:
         return []
 
 
-_ABOUT = ("command", "description", "pattern", "query", "prompt", "q", "search", "text", "question", "path", "url", "glob")
+_ABOUT = (
+    "command",
+    "description",
+    "pattern",
+    "query",
+    "prompt",
+    "q",
+    "search",
+    "text",
+    "question",
+    "path",
+    "url",
+    "glob",
+)
 
 
 def wanted(event: Event, requests: Sequence[str]) -> dict[str, float]:
@@ -446,10 +525,12 @@ def choose(part: Part, query: Mapping[str, float], limit: int = 0, budget: float
         _close_gaps(part, sizes)
 
 
-def _log_units(part: Part, query: Mapping[str, float], sizes: list[int]) -> tuple[list[float], list[tuple[float, int, int]]]:
+def _log_units(
+    part: Part, query: Mapping[str, float], sizes: list[int]
+) -> tuple[list[float], list[tuple[float, int, int]]]:
     """The lines' scores, and the units that are kept or left as one: (score, first line, line after the last)."""
     from ..text.lexical import bm25
-    from ..text.salience import LIKELY, score_chunk, score_lines
+    from ..text.salience import score_chunk, score_lines
 
     scores = score_lines(part.lines)
     names = {term: weight for term, weight in query.items() if "_" in term or len(term) > 9}
@@ -461,12 +542,13 @@ def _log_units(part: Part, query: Mapping[str, float], sizes: list[int]) -> tupl
         for i, shared in enumerate(bm25(names, part.text, starts, most=60)):
             if shared > 3:
                 scores[i] = max(scores[i], 0.0) + min(1.5, shared / 4)
-    target = min(LONGEST, max(160, len(part.text) // 80))
+    target = min(LONGEST, max(800, len(part.text) // 20))
     starts_at: list[int] = []
     held = 0
     for i, line in enumerate(part.lines):
-        jump = held >= target // 3 and (scores[i] >= LIKELY) != (scores[i - 1] >= LIKELY) if i else False
-        if i == 0 or held + sizes[i] > target or jump or (held >= target // 3 and line[:4] in ("____", "====")):
+        # a failure starts its own unit, so that its header is not left with what stands before it
+        header = held >= target // 3 and line[:4] in ("____", "====")
+        if i == 0 or held + sizes[i] > target or header:
             starts_at.append(i)
             held = 0
         held += sizes[i]

@@ -62,10 +62,12 @@ def _ask(
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """The answers by prefixed id, and the call's part of the ledger line ({} when nobody was asked)."""
     questions: dict[str, dict[str, Any]] = {}
+    asking = ""
     state: dict[str, Any] = {"tool": "".join(c for c in event.tool if c.isalnum() or c in "_-.")[:64]}
     for at, part in enumerate(prepared):
         if part is None or not part.questions:
             continue
+        asking = asking or points[at][0].ID  # the route of the first point that asks is the one taken
         for name, question in part.questions.items():
             questions[f"{at}:{name}"] = question
         state.update(part.state)
@@ -74,7 +76,7 @@ def _ask(
     from ..judges import choose
     from ..text.redact import redact_value
 
-    chosen, why = choose(ctx.policy.judge, ctx.env, True)
+    chosen, why = choose(ctx.policy.judge, ctx.env, True, point=asking)
     if chosen is None or chosen.name == "embedded":
         return {}, {"asked": False, "why": why}
     from ..judges.guarded import REFUSALS, guard

@@ -454,7 +454,7 @@ def _judged(event: Event, ctx: Context, reading: Reading, decision: Decision, re
     """At most one request.  Whatever goes wrong, the rules' word stands and the record says why."""
     from ..judges import choose
 
-    chosen, why = choose(ctx.policy.judge, ctx.env, True)
+    chosen, why = choose(ctx.policy.judge, ctx.env, True, point=ID, capabilities=CAPABILITIES)
     if chosen is None or chosen.name == "embedded":
         record["judge"] = {"asked": False, "why": why}
         if chosen is None and ctx.policy.judge.get("provider") != "none":
@@ -507,6 +507,7 @@ def _judged(event: Event, ctx: Context, reading: Reading, decision: Decision, re
         "usage": reply.usage,
         "answers": reply.answers,
         "warnings": reply.warnings,
+        "tiers": reply.tiers,
         "user_requests": len(requests),
     }
     if reply.error is not None:

@@ -158,7 +158,7 @@ class Walk:
     """The state of one analysis: findings, budget, place."""
 
     __slots__ = (
-        "assigned", "body", "builtins", "exhausted", "extra", "findings", "notes", "paths", "place", "readers", "scripts", "seen", "spent", "text", "world",
+        "assigned", "body", "builtins", "exhausted", "extra", "findings", "mounts", "notes", "paths", "place", "readers", "scripts", "seen", "spent", "text", "world",
     )  # fmt: skip
 
     def __init__(self, place: Place, text: str) -> None:
@@ -169,6 +169,7 @@ class Walk:
         self.text = text
         self.findings: list[Finding] = []
         self.notes: list[str] = []
+        self.mounts: dict[str, str] = {}  # directory -> the host that is mounted there (sshfs)
         self.spent = 0
         self.exhausted = False
         self.extra = 0  # inner texts and functions that were read past the budget

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 _DIGITS = frozenset("0123456789")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _HEX = "0123456789abcdefABCDEFx"
-# Kept at a token's ends, they say what kind of line it is: "error:", "[FAIL]", "(failures=".
 _SHORT = 64
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
 
 
 def template(line: str) -> str:
@@ -48,12 +51,12 @@ def _folded(word: str) -> str:
 
 # -------------------------------------------------------------------------------------------------- words in common
 
-_STOP = frozenset(
+_STOP = _set(
     "the and for that this with from are was were not but you your have has had can could would should will its it "
     "into out when then than which what where who how why all any some also only just been being does did done "
     "there their they them these those here our about after before over under again more most such very because "
     "please let make makes made like want need using use used per via etc see get got one two if is in on of or to a "
-    "an be as at by do we my me so no up i s t".split()
+    "an be as at by do we my me so no up i s t"
 )
 _SPLIT = {i: " " for i in range(128) if not (chr(i).isalnum() or chr(i) == "_")}
 _CAMEL = {**_SPLIT, ord("_"): " ", **{i: " " + chr(i + 32) for i in range(65, 91)}}
@@ -150,11 +153,3 @@ def bm25(
         for part, often in hits.items():
             scores[part] += weight * idf * often * (k + 1) / (often + norms[part])
     return scores
-
-
-def repeated(templates: Iterable[str]) -> dict[str, int]:
-    """How often each template occurs."""
-    counts: dict[str, int] = {}
-    for one in templates:
-        counts[one] = counts.get(one, 0) + 1
-    return counts

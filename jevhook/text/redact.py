@@ -894,7 +894,8 @@ def _secret_values(env: Mapping[str, str]) -> tuple[str, ...]:
     found: set[str] = set()
     for name, value in env.items():
         value = value.strip()
-        if len(value) < 12 or not is_secret_name(name):
+        rank = _rank(name)
+        if len(value) < 12 or rank == NO or (rank == WEAK and not _is_random(value)):
             continue
         if (value.startswith(("/", "~", "./", "../")) and _is_path(value)) or value.lower() in _NOT_VALUES:
             continue

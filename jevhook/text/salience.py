@@ -15,6 +15,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 HARD = 5.0  # a failure's own line, or a verdict
 LIKELY = 3.0
 SOFT = 1.5
@@ -22,33 +27,33 @@ PLAIN = 0.0
 NOISE = -1.0
 
 # Words that make an error line, by themselves.  Compared without the punctuation at their ends.
-_HARD_WORDS = frozenset(
+_HARD_WORDS = _set(
     "FAIL FAILED FATAL PANIC CRITICAL SEVERE EMERG EMERGENCY ALERT ERR! ERROR ERRORS FAILURE FAILURES Traceback panic "
-    "panicked fatal segfault SIGSEGV SIGABRT SIGKILL SIGBUS OOMKilled CrashLoopBackOff ImagePullBackOff EXCEPTION".split()
+    "panicked fatal segfault SIGSEGV SIGABRT SIGKILL SIGBUS OOMKilled CrashLoopBackOff ImagePullBackOff EXCEPTION"
 )
-_ERROR_WORDS = frozenset(
+_ERROR_WORDS = _set(
     "error errors failed fail fails failure failures failing exception exceptions denied refused cannot unable abort "
     "aborted aborting crash crashed critical severe invalid unexpected unresolved unhandled uncaught corrupt corrupted "
     "timeout killed undefined mismatch mismatched conflict conflicts rejected unreachable panic terminated forbidden "
     "unauthorized broken missing can't couldn't wrong violation overflow deadlock stack-trace backtrace caused "
-    "err assertion unsupported malformed illegal expired leaked leak severed lost interrupted unavailable".split()
+    "err assertion unsupported malformed illegal expired leaked leak severed lost interrupted unavailable"
 )
-_WARN_WORDS = frozenset("warning warnings warn warned deprecated deprecation caution vulnerabilities skipped retrying".split())
-_CALM_LEVELS = frozenset("INFO DEBUG TRACE NOTICE VERBOSE info debug trace notice Info Debug Trace".split())
-_COUNTED = frozenset(
+_WARN_WORDS = _set("warning warnings warn warned deprecated deprecation caution vulnerabilities skipped retrying")
+_CALM_LEVELS = _set("INFO DEBUG TRACE NOTICE VERBOSE info debug trace notice Info Debug Trace")
+_COUNTED = _set(
     "passed failed passing failing failures errors error tests test specs suites warnings warning problems problem "
-    "succeeded total ignored pending skipped packages vulnerabilities examples assertions deselected xfailed".split()
+    "succeeded total ignored pending skipped packages vulnerabilities examples assertions deselected xfailed"
 )
-_PASS_LAST = frozenset("PASSED ok OK PASS SKIPPED XFAIL XPASS skipped Passed passed done Done DONE [OK] [ok] xfail".split())
-_FAIL_LAST = frozenset("FAILED FAIL ERROR E F [FAIL] FAILED! failed [FAILED] ERROR! fail".split())
-_PASS_FIRST = frozenset("ok PASS PASSED ✓ ✔ √ SKIPPED SKIP XFAIL XPASS · • - ✅".split())
-_FAIL_FIRST = frozenset("FAIL FAILED ERROR ✗ ✕ × ✖ ✘ ❌ ● E FAIL: ERROR: error: error error[E# Error: fatal: FATAL FATAL:".split())
-_PROGRESS_FIRST = frozenset(
+_PASS_LAST = _set("PASSED ok OK PASS SKIPPED XFAIL XPASS skipped Passed passed done Done DONE [OK] [ok] xfail")
+_FAIL_LAST = _set("FAILED FAIL ERROR E F [FAIL] FAILED! failed [FAILED] ERROR! fail")
+_PASS_FIRST = _set("ok PASS PASSED ✓ ✔ √ SKIPPED SKIP XFAIL XPASS ✅")
+_FAIL_FIRST = _set("FAIL FAILED ERROR ✗ ✕ × ✖ ✘ ❌ ● E FAIL: ERROR: error: error error[E# Error: fatal: FATAL FATAL:")
+_PROGRESS_FIRST = _set(
     "Downloading Downloaded Collecting Requirement Using Compiling Building Installing Preparing Fetching Get: Get:# Hit:# "
     "Unpacking Selecting Setting Processing Resolving Extracting Pulling Pulled Waiting Verifying Creating Created Copying "
     "remote: Receiving Checking Updating Cloning Linking Generating Reading Progress Step Sending Loading Cached "
     "Refreshing Transforming Bundling inflating: creating: copying running adding writing Enumerating Counting Compressing "
-    "Applying Synchronizing Destroying # [#] [#/#] CC CXX LD AR npm".split()
+    "Applying Synchronizing Destroying # [#] [#/#] CC CXX LD AR npm"
 )
 _PROGRESS_MARKS = ("[#%]", "━━━", "███", "==>", "ETA", "kB/s", "MB/s", "already satisfied", "already up", "up-to-date")
 _VERDICTS = (
@@ -87,12 +92,11 @@ def score_template(line: str) -> float:
     best = PLAIN
     calm = False
     counted = 0
-    zero = False
     before = ""
     for word in words[:60]:
         bare = word.strip(_LEFT)
         if not bare:
-            before = ""
+            before = "#" if word == "#" else ""
             continue
         if bare in _CALM_LEVELS:
             calm = True
@@ -107,12 +111,10 @@ def score_template(line: str) -> float:
             if low in _ERROR_WORDS:
                 if not none:
                     best = max(best, LIKELY)
-            elif low in _WARN_WORDS:
-                if not none:
-                    best = max(best, SOFT)
+            elif low in _WARN_WORDS and not none:
+                best = max(best, SOFT)
             if low in _COUNTED and before in ("#", "0", ""):
                 counted += before != ""
-                zero = zero or before == "0"
         before = bare if bare else word
         if (word[-1] == "#" and len(word) == 1) or word == "#":
             before = "#"
@@ -136,7 +138,7 @@ def score_template(line: str) -> float:
         best = HARD
     elif first == "---" and len(words) > 1 and words[1] in ("FAIL:", "PASS:", "SKIP:"):
         best = HARD if words[1] == "FAIL:" else NOISE
-    elif counted == 0 and (at_end in _PASS_LAST or first in _PASS_FIRST) and best < HARD and first not in ("-", "·", "•"):
+    elif counted == 0 and (at_end in _PASS_LAST or first in _PASS_FIRST) and best < HARD:
         return NOISE
     elif first in _PROGRESS_FIRST and best < LIKELY:
         return -0.7
@@ -253,7 +255,7 @@ def _blocks(lines: Sequence[str], scores: list[float]) -> None:
                 j = i + step
                 if j >= count or scores[j] >= LIKELY:
                     break
-                near = (1.6 if lines[j][:1] in " \t|" else 1.0) / step ** 0.5
+                near = (1.6 if lines[j][:1] in " \t|" else 1.0) / step**0.5
                 if scores[j] < near:
                     raised.append((j, near))
     for i, floor in raised:
@@ -273,7 +275,11 @@ def score_chunk(scores: Sequence[float], sizes: Sequence[int]) -> float:
 # ------------------------------------------------------------------------------------------------ search results
 
 # Where what a request is about seldom is, unless it says so: tests, documents, translations, copies, built files.
-_ASIDE = ("test", "spec", "doc", "locale", "example", "sample", "vendor", "node_modules", "changelog", "fixture", "dist", "build", "third_party")  # fmt: skip
+_ASIDE = (
+    "test", "spec", "doc", "locale", "example", "sample", "vendor", "node_modules", "changelog", "fixture", "dist",
+    "build", "third_party",
+)  # fmt: skip
+_TESTS = ("_test", "_tests", ".test", ".spec")
 
 
 def place_of(line: str) -> str:
@@ -294,7 +300,7 @@ def place_of(line: str) -> str:
 def _counted(line: str) -> int:
     """The number of matches that a line tells: ``a/b.c:12`` or ``a/b.c (12 matches)``; 0 for none."""
     text = line.rstrip()
-    if text.endswith(" matches)") or text.endswith(" match)"):
+    if text.endswith((" matches)", " match)")):
         number = text[text.rfind("(") + 1 :].partition(" ")[0]
     else:
         number = text.rpartition(":")[2]
@@ -328,7 +334,9 @@ def score_places(lines: Sequence[str], query: Mapping[str, float]) -> list[float
     whole: dict[str, tuple[float, float]] = {}
     for path, found in files.items():
         parts = path.lower().replace("\\", "/").split("/")
-        weight = 0.5 if any(p.startswith(aside) or p.partition(".")[0].endswith(("_test", "_tests", ".test", ".spec")) for p in parts) else 1.0
+        stem = parts[-1].rpartition(".")[0]
+        away = any(part.startswith(aside) for part in parts) or ("test" in aside and stem.endswith(_TESTS))
+        weight = 0.5 if away else 1.0
         whole[path] = (sum(found) / len(found) + 0.5 * log(len(found)), weight)
     for i, path in enumerate(paths):
         if path:

@@ -144,7 +144,7 @@ def test_a_file_tools_event_is_explained_for_its_own_host_only(here: Path) -> No
         (("--event", "-"), '{"hook_event_name": "Nothing"}', 1, "--event: no known host"),
         (("--event", "-"), event("ls").replace('"Bash"', "7"), 1, "--event: tool_name"),
         (("--event", "-"), event("ls", hook_event_name="Stop"), 1, "--event: Stop is not an event before a tool call"),
-        (("ls", "--policy", "nope"), None, 1, '--policy: found "nope", allowed: ci, default'),
+        (("ls", "--policy", "nope"), None, 1, '--policy: found "nope", allowed: autopilot, ci, default'),
         (("ls", "--bogus"), None, 2, "--bogus"),
     ],
 )

@@ -25,10 +25,6 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(fuzz, arguments)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="get through: source /dev/stdin; script -qc; ${IFS} for a blank",
-)
 @pytest.mark.parametrize(
     "command",
     [

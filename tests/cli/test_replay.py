@@ -200,7 +200,7 @@ def test_a_secret_is_in_neither_reason_nor_output() -> None:
     ("arguments", "code", "said"),
     [
         (["replay", "/no/such/file"], 2, "'[SOURCE]': '/no/such/file'"),
-        (["replay", "--policy", "nope"], 1, '--policy: found "nope", allowed: ci, default'),
+        (["replay", "--policy", "nope"], 1, '--policy: found "nope", allowed: autopilot, ci, default'),
         (["replay", "--home", __file__], 2, "'--home'"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..finding import ANY, NAME, STAR, Target
+from ..paths import is_within
 from ..walk import NO_FLOW, UNKNOWN_FLOW, Flow
 from .options import has, operands, value_of, values_of
 
@@ -121,6 +122,12 @@ def _copied_secret(inv: Invocation, path: str, into: str | None) -> None:
 def _written(inv: Invocation, into: str, sources: list[str], effect: str) -> None:
     """What lands at ``into``: the file itself, or each source's name in the directory."""
     target = inv.target(into)
+    for mount, host in inv.walk.mounts.items():
+        if is_within(target.path, mount):
+            from .network import send
+
+            for source in sources[:8]:
+                send(inv, host, path=source, facts=("copy",))
     is_dir = (
         into.endswith("/")
         or into in (".", "..")

@@ -907,17 +907,12 @@ def odd_port(inv: Invocation) -> Flow:
 
 
 def remote_mount(inv: Invocation) -> Flow:
-    """sshfs and kin: what the same line copies into the mount point goes to that host."""
+    """sshfs and kin: what is copied into the mount point later on goes to that host."""
     words = operands(inv.args, "-o", "-p", "-F")
-    if len(words) < 2:
-        return UNKNOWN_FLOW
-    mount = words[1].rstrip("/")
-    rest = inv.walk.text[inv.end : inv.end + 4000].replace("&&", "\n").replace(";", "\n")
-    for line in rest.split("\n"):
-        parts = line.split()
-        if len(parts) > 2 and parts[0] in ("cp", "mv", "rsync", "install") and mount and parts[-1].startswith(mount):
-            for path in [p for p in parts[1:-1] if p[:1] != "-"][:8]:
-                send(inv, remote_part(words[0]) or words[0], path=path, facts=("copy",))
+    if len(words) > 1:
+        path = inv.target(words[1]).path
+        if path[:1] == "/" and path != "/":
+            inv.walk.mounts[path] = remote_part(words[0]) or words[0]
     return UNKNOWN_FLOW
 
 

@@ -26,12 +26,12 @@ SPAN = 70  # words
 (
     IGNORE, PREV, ALL, INSTR, RULE, YOUR, SYSTEM, AI, NOTE, READ, SEND, SHOW, SECRET, TELL, NEG, USER, ASK, NEW, TASK,
     FREE, ROLE, SOFT, REPLY, MUST, APPROVED, BEFORE, NOW, YOU, ONLY, THIS, SAFETY, SUMMARY, QUIET, RUN, PRIVATE, ABOUT,
-    TO, WITH, WITHOUT, OFF, FOLLOW, TOLD,
-) = (1 << n for n in range(42))  # fmt: skip
+    TO, WITH, WITHOUT, OFF, FOLLOW, TOLD, NEVER,
+) = (1 << n for n in range(43))  # fmt: skip
 
 _VOCABULARY: tuple[tuple[int, str], ...] = (
     (IGNORE, "ignore ignoring disregard disregarding forget forgetting override overrides overriding bypass discard "
-             "neglect supersede supersedes nullify overrule "
+             "neglect supersede supersedes nullify overrule delete erase drop unlearn abandon ignored overridden "
              "ignoriere ignoriert ignorieren ignorier vergiss vergessen vergesst missachte missachten verwirf "
              "ignorez ignorer oublie oubliez oublier ignora ignoren ignorar ignorad olvida olvide olviden olvidar "
              "esqueca esquecer desconsidere desconsidera dimentica dimenticate ignorate negeer vergeet zignoruj zapomnij "
@@ -46,13 +46,13 @@ _VOCABULARY: tuple[tuple[int, str], ...] = (
            "\u043f\u0440\u0435\u0436\u043d\u0438\u0435 \u043f\u0440\u0435\u0436\u043d\u0438\u0445"),
     (ALL, "all any every everything anything whatever toutes tous tout alle alles samtliche todas todos todo tutte tutti "
           "wszystkie \u0432\u0441\u0435 \u0432\u0441\u0451 \u0432\u0441\u0435\u0445"),
-    (INSTR, "instruction instructions directive directives prompt prompts guideline guidelines guidance "
+    (INSTR, "instruction instructions intructions directions directive directives prompt prompts guideline guidelines guidance "
             "anweisung anweisungen instruktionen vorgaben consigne consignes instrucciones instruccion indicaciones "
             "instrucoes instrucao orientacoes istruzioni istruzione instructies instrukcje "
             "\u0438\u043d\u0441\u0442\u0440\u0443\u043a\u0446\u0438\u0438 \u0438\u043d\u0441\u0442\u0440\u0443\u043a\u0446\u0438\u0439 "
             "\u0443\u043a\u0430\u0437\u0430\u043d\u0438\u044f \u0443\u043a\u0430\u0437\u0430\u043d\u0438\u0439"),
-    (RULE, "rule rules order orders command commands restriction restrictions constraint constraints limitation "
-           "limitations policy policies programming training safeguards context task request conversation "
+    (RULE, "rules orders commands restrictions constraints limitations policies programming safeguards context "
+           "conversation information content text messages "
            "regeln befehle regles directives reglas ordenes regras regole regels "
            "\u043f\u0440\u0430\u0432\u0438\u043b\u0430"),
     (YOUR, "your yours deine deinen deiner ihre ihren vos votre tes tus sus tu seu seus suas suoi tuoi le "
@@ -84,13 +84,14 @@ _VOCABULARY: tuple[tuple[int, str], ...] = (
              "customer customers confidential geheimnis passwort mot secretos contrasena clave senha chiave "
              "\u043f\u0430\u0440\u043e\u043b\u044c \u043a\u043b\u044e\u0447 \u0442\u043e\u043a\u0435\u043d"),
     (TELL, "tell telling mention mentioning inform informing notify notifying alert alerting disclose disclosing reveal "
-           "revealing report reporting discuss show showing bring raise explain acknowledge warn warning "
+           "revealing discuss acknowledge warn warning "
            "sag sage erzahle erwahne informiere dis dites mentionne mentionnez informe informez digas diga menciones "
            "mencione informes avise conte dire dica menzionare "
            "\u0433\u043e\u0432\u043e\u0440\u0438 \u0441\u043e\u043e\u0431\u0449\u0430\u0439 \u0443\u043f\u043e\u043c\u0438\u043d\u0430\u0439"),
     (NEG, "not dont never without avoid no neither nor cannot stop refrain nicht niemals keine ohne ne pas jamais sans nunca sin "
           "nao sem non mai senza niet \u043d\u0435 \u0431\u0435\u0437 \u043d\u0438\u043a\u043e\u0433\u0434\u0430"),
-    (USER, "user users human humans owner operator anyone anybody them developer developers person people benutzer nutzer "
+    (NEVER, "dont never without avoid stop refrain niemals jamais nunca ohne sans sin sem senza"),
+    (USER, "user users human humans owner operator anyone anybody developer benutzer nutzer "
            "anwender niemandem utilisateur usuario usuarios nadie ninguem utente gebruiker "
            "\u043f\u043e\u043b\u044c\u0437\u043e\u0432\u0430\u0442\u0435\u043b\u044e \u043f\u043e\u043b\u044c\u0437\u043e\u0432\u0430\u0442\u0435\u043b\u044f"),
     (ASK, "asking ask confirmation confirmations approval approvals permission permissions confirming consent prompting "
@@ -102,8 +103,9 @@ _VOCABULARY: tuple[tuple[int, str], ...] = (
            "request aufgabe anweisung anweisungen tache consigne instrucciones tarea tarefa instrucoes compito istruzioni "
            "\u0437\u0430\u0434\u0430\u0447\u0430 \u0438\u043d\u0441\u0442\u0440\u0443\u043a\u0446\u0438\u0438"),
     (FREE, "unrestricted unfiltered uncensored jailbreak jailbroken dan restrictionless limitless amoral unethical "
-           "uneingeschrankt restriccion restrictions limitations censorship filters filter restrictionen restricciones "
-           "ethical ethics moral guidelines policies policy openai illegal uncensored boundaries"),
+           "uneingeschrankt restricciones restrictions limitations censorship unhinged ethics ethical moral morals illegal "
+           "einschrankungen limites limitaciones restricoes restrizioni "
+           "\u043e\u0433\u0440\u0430\u043d\u0438\u0447\u0435\u043d\u0438\u0439"),
     (ROLE, "act pretend roleplay role behave simulate simulation impersonate imagine become character persona portray "
            "immerse playing embody emulate"),
     (SOFT, "can may might could cannot cant wont doesnt didnt if unless safely attempts attempt attempted tries trying try "
@@ -112,7 +114,7 @@ _VOCABULARY: tuple[tuple[int, str], ...] = (
            "let lets wants attackers attacker usually often sometimes also either"),
     (REPLY, "respond reply answer response responses replies answers say output print write return begin start end prefix "
             "preface finish close conclude completion message antworte antwort reponds reponse responde respuesta responda "
-            "resposta rispondi risposta \u043e\u0442\u0432\u0435\u0442 \u043e\u0442\u0432\u0435\u0442\u044c"),
+            "resposta rispondi risposta responding replying answering continuing proceeding summarizing summarising \u043e\u0442\u0432\u0435\u0442 \u043e\u0442\u0432\u0435\u0442\u044c"),
     (MUST, "must should shall required need needs have please immediately always now will kindly"),
     (APPROVED, "approved preapproved authorized authorised authorization granted permitted cleared sanctioned allowed "
                "approval genehmigt autorise autorizado autorizzato"),
@@ -157,41 +159,52 @@ def _build() -> dict[bytes, int]:
 
 VOCABULARY = _build()
 
-# (id, kind, weight, classes that must be near each other, how near).  The first class is the one a hedge may stand
-# before; a rule whose id ends in "~" is not hedged.  Order of words is free unless the tuple says "in order".
-RULES: tuple[tuple[str, str, float, tuple[int, ...], int, bool], ...] = (
-    ("override.earlier", "override", 3.0, (IGNORE, PREV, INSTR | RULE), 6, False),
-    ("override.yours", "override", 3.0, (IGNORE, YOUR | SYSTEM, INSTR), 5, False),
-    ("override.your-rules", "override", 1.8, (IGNORE, YOUR, RULE), 4, True),
-    ("override.all", "override", 2.4, (IGNORE, ALL, INSTR), 4, True),
-    ("override.everything", "override", 2.4, (IGNORE, ALL, TOLD | PREV), 5, True),
-    ("override.user", "override", 1.8, (IGNORE, USER, INSTR | RULE), 4, True),
-    ("override.instructions", "override", 1.4, (IGNORE, INSTR), 3, True),
-    ("override.stop-following", "override", 2.2, (NEG, FOLLOW, PREV | YOUR, INSTR | RULE), 5, True),
-    ("role.free", "role", 2.2, (YOU, NOW, FREE), 12, False),
-    ("role.act", "role", 1.6, (ROLE, FREE), 14, False),
-    ("role.without", "role", 1.4, (WITHOUT, FREE), 3, True),
-    ("role.now", "role", 0.8, (YOU, NOW, ROLE | AI), 6, False),
-    ("address.note", "address", 1.2, (NOTE, TO, AI), 5, True),
-    ("address.reading", "address", 1.3, (AI, READ, THIS), 5, True),
-    ("address.must", "address", 0.8, (AI, MUST, RUN | SEND), 4, True),
-    ("conceal.tell", "conceal", 2.0, (NEG, TELL, USER), 5, True),
-    ("conceal.without-asking", "conceal", 1.1, (WITHOUT, ASK), 3, True),
-    ("conceal.stop-asking", "conceal", 1.1, (NEG, ASK, USER | ASK), 4, True),
-    ("conceal.this", "conceal", 0.8, (NEG, TELL, THIS, SUMMARY | USER), 6, True),
-    ("conceal.quietly", "conceal", 1.0, (QUIET, SEND), 4, True),
-    ("exfil.secret", "exfil", 0.8, (SEND, SECRET), 9, False),
-    ("exfil.private", "exfil", 0.8, (SEND, PRIVATE), 8, False),
-    ("prompt.system", "prompt", 2.2, (SHOW, SYSTEM, INSTR), 6, False),
-    ("prompt.yours", "prompt", 2.2, (SHOW, YOUR, INSTR), 4, False),
-    ("prompt.earlier", "prompt", 1.6, (SHOW, PREV, INSTR), 5, False),
-    ("authority.approved", "authority", 1.0, (APPROVED, ALL | NEW, RUN | TASK | ASK | SAFETY), 8, False),
-    ("authority.safety-off", "authority", 1.5, (OFF, ALL | YOUR | SAFETY, SAFETY), 3, True),
-    ("task.new", "task", 1.5, (YOUR, NEW, TASK), 3, True),
-    ("task.reply-with", "task", 1.2, (REPLY, YOUR, REPLY, WITH), 4, True),
-    ("task.reply-only", "task", 0.8, (REPLY, ONLY), 2, True),
-    ("task.before", "task", 1.0, (BEFORE, REPLY | FOLLOW, RUN | SEND), 6, False),
-    ("task.in-your", "task", 1.0, (SEND, YOUR, SUMMARY), 8, True),
+# (id, kind, weight, classes, how near).  With one number the words may stand in any order within so many words of the
+# first class; with a tuple they follow one another, each at most so many words behind the one before.  The first class
+# is the one a hedge may stand before.
+RULES: tuple[tuple[str, str, float, tuple[int, ...], int | tuple[int, ...]], ...] = (
+    ("override.earlier", "override", 3.0, (IGNORE, PREV, INSTR), (4, 3)),
+    ("override.earlier-behind", "override", 3.0, (IGNORE, INSTR, PREV | TOLD), (4, 3)),
+    ("override.earlier-before", "override", 3.0, (PREV, INSTR, IGNORE), (2, 4)),
+    ("override.earlier-rules", "override", 2.4, (IGNORE, PREV, RULE), (3, 2)),
+    ("override.yours", "override", 3.0, (IGNORE, YOUR | SYSTEM, INSTR), (3, 3)),
+    ("override.your-rules", "override", 1.8, (IGNORE, YOUR, RULE), (3, 3)),
+    ("override.all", "override", 2.4, (IGNORE, ALL, INSTR), (2, 3)),
+    ("override.everything", "override", 2.4, (IGNORE, ALL, TOLD | PREV), (1, 4)),
+    ("override.above", "override", 1.4, (IGNORE, PREV), (1,)),
+    ("override.user", "override", 1.8, (IGNORE, USER, INSTR | RULE), (2, 3)),
+    ("override.safety", "override", 1.4, (IGNORE, SAFETY, INSTR | RULE), (3, 2)),
+    ("override.instructions", "override", 1.4, (IGNORE, INSTR), (3,)),
+    ("override.stop-following", "override", 2.2, (NEG, FOLLOW, PREV | YOUR, INSTR | RULE), (2, 4, 3)),
+    ("role.free", "role", 2.2, (YOU, NOW, FREE), 12),
+    ("role.act", "role", 1.6, (ROLE, FREE), 12),
+    ("role.without", "role", 1.0, (WITHOUT, FREE), (3,)),
+    ("role.now", "role", 0.8, (YOU, NOW, ROLE | AI), (3, 4)),
+    ("address.note", "address", 1.2, (NOTE, TO, AI), (1, 4)),
+    ("address.reading", "address", 1.3, (AI, READ, THIS), (3, 2)),
+    ("address.must", "address", 0.8, (AI, MUST, RUN | SEND), (2, 3)),
+    ("conceal.tell", "conceal", 2.0, (NEVER, TELL, USER), (2, 4)),
+    ("conceal.not-tell", "conceal", 2.0, (NEG, TELL, USER), (1, 4)),
+    ("conceal.without-asking", "conceal", 1.1, (WITHOUT, ASK), (2,)),
+    ("conceal.stop-asking", "conceal", 1.1, (NEVER, ASK, USER | ASK), (1, 4)),
+    ("conceal.this", "conceal", 0.8, (NEVER, TELL, THIS), (2, 2)),
+    ("conceal.quietly", "conceal", 0.8, (QUIET, SEND), (2,)),
+    ("exfil.secret", "exfil", 0.8, (SEND, SECRET), 9),
+    ("exfil.private", "exfil", 0.8, (SEND, PRIVATE), 8),
+    ("prompt.system", "prompt", 2.2, (SHOW, SYSTEM, INSTR), (5, 2)),
+    ("prompt.yours", "prompt", 2.2, (SHOW, YOUR, INSTR), (3, 3)),
+    ("prompt.earlier", "prompt", 1.6, (SHOW, PREV, INSTR), (3, 2)),
+    ("prompt.instructions", "prompt", 0.8, (SHOW, INSTR), (3,)),
+    ("authority.approved", "authority", 1.0, (APPROVED, ALL | NEW, RUN | TASK | ASK | SAFETY), 8),
+    ("authority.approved-all", "authority", 1.0, (ALL, NEW, APPROVED), (3, 5)),
+    ("authority.safety-off", "authority", 1.5, (OFF, ALL | YOUR | SAFETY, SAFETY), (3, 3)),
+    ("authority.safety-is-off", "authority", 1.5, (SAFETY, OFF), (3,)),
+    ("task.new", "task", 1.5, (YOUR, NEW, TASK), (1, 1)),
+    ("task.reply-with", "task", 1.2, (REPLY, YOUR, REPLY, WITH), (1, 2, 3)),
+    ("task.reply-only", "task", 0.8, (REPLY, ONLY), (2,)),
+    ("task.before", "task", 1.0, (BEFORE, REPLY | FOLLOW, RUN | SEND), (2, 6)),
+    ("task.before-behind", "task", 1.0, (RUN | SEND, BEFORE, REPLY), (9, 2)),
+    ("task.in-your", "task", 1.0, (SEND, YOUR, SUMMARY), (8, 2)),
 )
 _HEDGED = ("override", "prompt", "exfil", "role")
 
@@ -313,9 +326,9 @@ def look(text: str, tokens: Sequence[bytes], masks: list[int]) -> list[Hit]:
     for _, mask in places:
         present |= mask
     hits: list[Hit] = []
-    for name, kind, weight, needed, span, ordered in RULES:
-        if all(present & part for part in needed):
-            at = _find(places, needed, span, ordered)
+    for name, kind, weight, needed, span in RULES:
+        if present & needed[0] and present & needed[-1] and all(present & part for part in needed):
+            at = _find(places, needed, span)
             if at >= 0:
                 hits.append(Hit(name, kind, weight, at))
     if hits and present & SOFT:
@@ -327,40 +340,42 @@ def look(text: str, tokens: Sequence[bytes], masks: list[int]) -> list[Hit]:
     _forged(lowered, text, hits)
     if not text.isascii():
         _glyphs(lowered, hits)
-    if hits:
+    if "](http" in lowered:
         _images(text, lowered, hits)
     return hits
 
 
-def _find(places: list[tuple[int, int]], needed: tuple[int, ...], span: int, ordered: bool) -> int:
-    """The word of the first class where all classes are found by different words within ``span`` words, or -1."""
+def _find(places: list[tuple[int, int]], needed: tuple[int, ...], span: int | tuple[int, ...]) -> int:
+    """The word of the first class where all classes are found by different words near enough, or -1."""
     head = needed[0]
     for index, (at, mask) in enumerate(places):
         if not mask & head:
             continue
-        if ordered:
-            if _follows(places, index + 1, at, at + span, needed, 1):
+        if not isinstance(span, int):
+            if _follows(places, index + 1, at, span, needed, 1):
                 return at
-        else:
-            low = index
-            while low and places[low - 1][0] >= at - span:
-                low -= 1
-            high = index + 1
-            while high < len(places) and places[high][0] <= at + span:
-                high += 1
-            near = [m for i, (_, m) in enumerate(places[low:high], low) if i != index]
-            if _all_differ(near, needed[1:]):
-                return at
+            continue
+        low = index
+        while low and places[low - 1][0] >= at - span:
+            low -= 1
+        high = index + 1
+        while high < len(places) and places[high][0] <= at + span:
+            high += 1
+        if _all_differ([m for i, (_, m) in enumerate(places[low:high], low) if i != index], needed[1:]):
+            return at
     return -1
 
 
-def _follows(places: list[tuple[int, int]], index: int, at: int, limit: int, needed: tuple[int, ...], step: int) -> bool:
+def _follows(
+    places: list[tuple[int, int]], index: int, at: int, gaps: tuple[int, ...], needed: tuple[int, ...], step: int
+) -> bool:
     if step == len(needed):
         return True
+    limit = at + gaps[step - 1]
     while index < len(places) and places[index][0] <= limit:
         where, mask = places[index]
         index += 1
-        if mask & needed[step] and _follows(places, index, where, limit, needed, step + 1):
+        if mask & needed[step] and _follows(places, index, where, gaps, needed, step + 1):
             return True
     return False
 
@@ -433,11 +448,21 @@ def _images(text: str, lowered: str, hits: list[Hit]) -> None:
     at = lowered.find("](http")
     if at < 0 or "![" not in text:
         return
+    address = text[at + 2 : at + 300].partition(")")[0]
+    query = address.partition("?")[2]
+    if not query:
+        return
     around = lowered[max(0, at - 300) : at + 500]
-    filled = any(word in around for word in ("base64", "encode", "replac", "data is", "where data", "fill", "{data", "insert"))
-    private = any(word in around for word in ("key", "secret", "token", "conversation", "password", "credential", "history", "seen so far", "data"))
-    if "?" in lowered[at : at + 200] and filled and private:
-        hits.append(Hit("exfil.image", "exfil", 2.0, len(words(lowered[:at]))))
+    filled = any(word in around for word in ("base64", "encode", "replac", "where data", "fill in", "insert"))
+    private = any(word in around for word in ("key", "secret", "token", "conversation", "password", "credential", "history"))
+    weight = 2.0 if filled and private else 0.0
+    for part in query.split("&"):
+        name = part.partition("=")[2].strip("[]{}<>$ ")
+        # A blank in capitals that the text then speaks about: "?q=[DATA], where DATA is ..."
+        if len(name) > 2 and name.isalpha() and name.isupper() and text.count(name) > 1:
+            weight = 2.4
+    if weight:
+        hits.append(Hit("exfil.image", "exfil", weight, len(words(lowered[:at]))))
 
 
 def weigh(hits: list[Hit], span: int = SPAN) -> tuple[float, list[Hit]]:
