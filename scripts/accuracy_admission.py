@@ -9,8 +9,9 @@ long output in chunks with the indexes of those that somebody needed.  Three que
    how many needed chunks are still whole.
 3. file views, which the point must leave alone.
 
-Nothing is trained; the weights are set by hand.  Groups (sources) are halved by name, and both halves are shown: only
-the first was looked at when weights were set.
+Nothing is trained; the weights are set by hand.  Groups (sources) are halved by name and both halves are shown.  Single
+wrong rows were read in the first half only, but the totals of both were in view while weights were chosen, so neither
+half is a held-out set.
 """
 
 from __future__ import annotations
@@ -181,15 +182,11 @@ def measure(path: str) -> dict[str, Any]:
 
 
 def views_untouched(data: list[Row]) -> tuple[int, int]:
-    """(file views that the point leaves alone when they come from cat, all of them), made long enough to be judged."""
-    from jevhook.points.admission import kind_of, purpose_of
+    """(file views that the point leaves alone whatever tool they come from, all of them)."""
+    from jevhook.points.admission import kind_of
 
     views = [row for row in data if row["tool"] == "file-view"]
-    left = 0
-    for row in views:
-        text = "\n".join(row["chunks"])
-        event, ctx = _call("cat src/pkg/module.py")
-        left += not purpose_of(event, ctx) and not kind_of(text, "log")
+    left = sum(not kind_of("\n".join(row["chunks"]), "any") for row in views)
     return left, len(views)
 
 
@@ -205,19 +202,6 @@ def recognised(data: list[Row]) -> dict[str, list[int]]:
             counts[1] += 1
             counts[0] += kind_of("\n".join(row["chunks"]), "log") == wanted[row["tool"]]
     return found
-
-
-def _call(command: str) -> tuple[Any, Any]:
-    from jevhook.event import Event
-    from jevhook.points import Context
-    from jevhook.policy import Policy, builtin
-
-    event = Event(
-        "claude", "after-tool", "PostToolUse", tool="Bash", input={"command": command}, cwd="/home/dev/work/shop"
-    )
-    del Policy, builtin
-    ctx = Context(None, {"HOME": "/home/dev"}, 0.0, home="/home/dev", offline=True)  # type: ignore[arg-type]
-    return event, ctx
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ CAPABILITIES = {"part": "relate"}
 
 LEAST = 4000  # characters of a text that is worth a look
 MOST = 8_000_000  # characters that are read; what is longer goes out as it is
+MAX_TERMS = 120  # words that are looked for
 MAX_QUESTIONS = 16
 SHOWN = 1200  # characters of a passage that a question is about
 MIN_SAVED, MIN_SHARE = 300, 0.10  # characters and share below which a cut is not worth it
@@ -49,6 +50,25 @@ _SHELLS = (
 _OUTPUTS = ("BashOutput", "TaskOutput", "write_stdin")  # of a command that was started before
 _SEARCHES = ("Grep", "grep_search", "search_file_content")
 _WEB = ("WebFetch", "WebSearch", "web_fetch", "web_search", "webfetch", "websearch", "google_web_search")
+# Parts of an MCP tool's name that say that a file is viewed, or something changed or compared.
+_MCP_VIEWS = (
+    "file",
+    "read",
+    "edit",
+    "write",
+    "diff",
+    "patch",
+    "snippet",
+    "source",
+    "code",
+    "schema",
+    "snapshot",
+    "commit",
+)
+_CODE_HEADS = (
+    "#!", "import ", "from ", '"""', "/*", "// ", "package ", "using ", "#include", "<?php", "<!DOCTYPE", "<html", "use ",
+    "---\n", "# -*-", "'use strict'", '"use strict"', "export ", "module ", "const ", "CREATE ", "BEGIN;",
+)  # fmt: skip
 _WORDS = {
     "log": "log lines",
     "search": "search results with little in common with the request",
@@ -60,10 +80,11 @@ _WORDS = {
 class Part:
     """One text of the result: its lines, which of them stay, and the passages that a question may be asked about.
 
-    ``keep``: a flag a line.  ``asked``: question id -> (first line, line after the last).
+    ``keep`` and ``must``: a flag a line.  ``units``: the chunks that were ranked, and ``asked``: question id -> passage,
+    each as (first line, line after the last).
     """
 
-    __slots__ = ("asked", "keep", "kind", "lines", "must", "path", "scores", "text")
+    __slots__ = ("asked", "keep", "kind", "lines", "must", "path", "scores", "text", "units")
 
     def __init__(self, path: Path, text: str, kind: str) -> None:
         self.path = path
@@ -74,6 +95,7 @@ class Part:
         self.keep: list[bool] = []
         self.must: list[bool] = []
         self.asked: dict[str, tuple[int, int]] = {}
+        self.units: list[tuple[int, int]] = []
 
 
 class Prepared:
@@ -119,10 +141,10 @@ def prepare(event: Event, ctx: Context) -> Prepared | None:
     parts = []
     for path, text, kind in kinds:
         part = Part(path, text, kind)
-        choose(part, query, CODEX_MOST if event.host == "codex" else 0)
+        choose(part, query, _limit(event, text))
         parts.append(part)
     made = Prepared(event, parts, query)
-    if any(_saved(part) for part in parts):
+    if requests and any(_worth(part) for part in parts):  # needed for what? without a request nobody can tell
         _ask(made, requests, ctx)
     return made
 
@@ -146,9 +168,9 @@ def settle(prepared: Prepared, answers: Mapping[str, Mapping[str, Any]], ctx: Co
             part = _again(part, now, prepared)
         apply(part, verdicts)
         chars += len(part.text)
-        passages += len(part.lines)
+        passages += len(part.units)
         if not _worth(part):
-            kept += len(part.lines)
+            kept += len(part.units)
             continue
         archived = ""
         if ctx.mode == "active":
@@ -157,14 +179,14 @@ def settle(prepared: Prepared, answers: Mapping[str, Mapping[str, Any]], ctx: Co
             archived = keep(ctx.env, prepared.event, part.text, str(at))
             if not archived:
                 record["note"] = "the archive could not be written: nothing was left out"
-                kept += len(part.lines)
+                kept += len(part.units)
                 continue
             part.keep = _flags(agree(archived, _spans(part.keep)), part.keep)
         text = render(part, archived)
         if len(part.text) - len(text) < MIN_SAVED or len(part.text) - len(text) < MIN_SHARE * len(part.text):
-            kept += len(part.lines)
+            kept += len(part.units)
             continue
-        kept += sum(part.keep)
+        kept += sum(any(part.keep[start:end]) for start, end in part.units)
         saved += len(part.text) - len(text)
         done.append((part, text))
         if archived:
@@ -274,7 +296,10 @@ def purpose_of(event: Event, ctx: Context) -> str:
         return "search"
     if tool in _WEB:
         return "prose"
-    return "any" if tool.startswith(("mcp__", "mcp_")) else ""
+    if not tool.startswith(("mcp__", "mcp_")):
+        return ""
+    name = tool.rpartition("__")[2].lower()
+    return "" if any(word in name for word in _MCP_VIEWS) and "log" not in name else "any"
 
 
 def _shell_purpose(event: Event, ctx: Context) -> str:
@@ -363,6 +388,8 @@ def kind_of(text: str, purpose: str) -> str:
         if first in ("{", "[") or first[1:2] in '"{[' or first[:3] in ('{"', "[{"):
             return ""
     lines = head.split("\n")
+    if purpose != "run" and (_numbered(lines) or (purpose != "prose" and head.lstrip().startswith(_CODE_HEADS))):
+        return ""
     if purpose in ("search", "listing"):
         return purpose if len(lines) >= 20 else ""
     if purpose == "prose":
@@ -382,6 +409,20 @@ def kind_of(text: str, purpose: str) -> str:
     return ""
 
 
+def _numbered(lines: Sequence[str]) -> bool:
+    """Whether most lines carry the numbers of a file's lines, one after the other: a file view, by whatever tool."""
+    before, steps, told = -1, 0, 0
+    for line in lines[:400]:
+        digits = line.lstrip()[:7]
+        number = len(digits) - len(digits.lstrip("0123456789"))
+        if number:
+            at = int(digits[:number])
+            steps += at == before + 1
+            before = at
+        told += bool(line.strip())
+    return told > 0 and steps > 0.6 * told
+
+
 def _logs(lines: Sequence[str]) -> float:
     """The share of lines that are as logs have them: an hour, an error, a verdict, a step."""
     from ..text.lexical import template
@@ -397,13 +438,17 @@ def _logs(lines: Sequence[str]) -> float:
         score = known.get(made)
         if score is None:
             score = known[made] = score_template(made)
-        if score >= 2.0 or score <= NOISE + 0.45 or _hour(line[:32]) or line[:2] in ("E ", "> "):
+        if score >= 2.0 or score <= NOISE + 0.45 or _dated(line[:48]) or line[:2] in ("E ", "> "):
             told += 1
     return told / some if some else 0.0
 
 
-def _hour(head: str) -> bool:
-    """Whether a time of day stands at a line's beginning."""
+def _dated(head: str) -> bool:
+    """Whether a date or a time of day stands at a line's beginning."""
+    for word in head.split(None, 4)[:4]:
+        date = word.strip("[]()")
+        if date[4:5] in ("-", ".", "/") and date[:4].isdigit() and date[5:7].isdigit() and date[7:8] == date[4]:
+            return True
     at = head.find(":")
     minutes, after = head[at + 1 : at + 3], head[at + 3 : at + 4]
     return at >= 2 and head[at - 2 : at].isdigit() and minutes.isdigit() and after in (":", "")
@@ -467,7 +512,16 @@ def wanted(event: Event, requests: Sequence[str]) -> dict[str, float]:
         value = event.input.get(key)
         if isinstance(value, str):
             add(value[:1000], 0.3)
+    if len(query) > MAX_TERMS:
+        query = {term: query[term] for term in sorted(query, key=lambda t: (-query[t], t))[:MAX_TERMS]}
     return query
+
+
+def _limit(event: Event, text: str) -> int:
+    """Characters of a text that may stay because of what the host does to a longer replacement; 0 for no limit."""
+    if event.host != "codex":
+        return 0
+    return CODEX_MOST if text.isascii() else CODEX_MOST * len(text) // len(text.encode("utf-8", "replace"))
 
 
 def choose(part: Part, query: Mapping[str, float], limit: int = 0, budget: float | None = None) -> None:
@@ -491,6 +545,7 @@ def choose(part: Part, query: Mapping[str, float], limit: int = 0, budget: float
     else:
         part.scores, units = _relevance_units(part, query)
         strong = max(part.scores, default=0.0) * 0.8 or 1.0
+    part.units = sorted((start, end) for _, start, end in units)
     part.keep = [False] * count
     part.must = [False] * count
     if part.kind != "log" and not any(part.scores):  # nothing in common with anything: no way to tell
@@ -521,8 +576,13 @@ def choose(part: Part, query: Mapping[str, float], limit: int = 0, budget: float
             for i in range(start, end):
                 part.keep[i] = True
             used += size
-    if not limit:
-        _close_gaps(part, sizes)
+    _close_gaps(part, sizes)
+    if limit and limit > 4000:
+        handed = sum(size for size, keep in zip(sizes, part.keep, strict=True) if keep) + 140 * (
+            len(_spans(part.keep)) // 2
+        )
+        if handed > limit * 9 // 8:  # many short pieces, each with a line between: fewer of them
+            choose(part, query, limit * 2 // 3, budget)
 
 
 def _log_units(
@@ -682,7 +742,7 @@ def apply(part: Part, verdicts: Mapping[str, bool]) -> None:
 def _again(part: Part, text: str, prepared: Prepared) -> Part:
     """Stage 1 on what another point has left of the text; the passages that are still whole can be asked for again."""
     new = Part(part.path, text, part.kind)
-    choose(new, prepared.query, CODEX_MOST if prepared.event.host == "codex" else 0)
+    choose(new, prepared.query, _limit(prepared.event, text))
     at: dict[str, list[int]] = {}
     for i, line in enumerate(new.lines):
         at.setdefault(line, []).append(i)

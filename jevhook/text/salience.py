@@ -53,7 +53,7 @@ _PROGRESS_FIRST = _set(
     "Unpacking Selecting Setting Processing Resolving Extracting Pulling Pulled Waiting Verifying Creating Created Copying "
     "remote: Receiving Checking Updating Cloning Linking Generating Reading Progress Step Sending Loading Cached "
     "Refreshing Transforming Bundling inflating: creating: copying running adding writing Enumerating Counting Compressing "
-    "Applying Synchronizing Destroying # [#] [#/#] CC CXX LD AR npm"
+    "Applying Synchronizing Destroying [#] [#/#] CC CXX LD AR npm"
 )
 _PROGRESS_MARKS = ("[#%]", "━━━", "███", "==>", "ETA", "kB/s", "MB/s", "already satisfied", "already up", "up-to-date")
 _VERDICTS = (

@@ -402,7 +402,8 @@ def _push(inv: Invocation, args: list[str]) -> None:
     state = inv.walk.world.git(inv.scope.cwd) if inv.scope.cwd[:1] == "/" and ANY not in inv.scope.cwd else None
     remotes = state.remotes() if state is not None else {}
     roles: tuple[str, ...] = ()
-    is_url = "://" in remote or ("@" in remote and ":" in remote) or remote.startswith(("/", "./", "../", "~"))
+    made_here = remote != "origin" and f"remote:{remote}" in inv.walk.notes
+    is_url = made_here or "://" in remote or ("@" in remote and ":" in remote) or remote.startswith(("/", "./", "../", "~"))
     if is_url and remote not in remotes.values() and not remote.startswith(("/", "./", "../", "~", "file:")):
         from .network import host_of, host_roles, send
 
@@ -609,16 +610,12 @@ def _grep(inv: Invocation, args: list[str]) -> None:
 
 
 def _add(inv: Invocation, args: list[str]) -> None:
-    if has(args, "-f", "--force"):
-        for path in operands(args)[:32]:
-            target = inv.target(path)
-            if "secret" in target.roles:
-                inv.add("read-secret", target, facts=("git-add",), detail="git add -f")
-                inv.walk.notes.append("secret-staged")
-    else:
-        for path in operands(args)[:32]:
-            if "secret" in inv.target(path).roles:
-                inv.walk.notes.append("secret-named")
+    forced = ("forced",) if has(args, "-f", "--force") else ()
+    for path in operands(args)[:32]:
+        target = inv.target(path)
+        if "secret" in target.roles and "wildcard" not in target.roles:
+            inv.add("read-secret", target, facts=("git-add", *forced), detail="git add")
+            inv.walk.notes.append("secret-staged" if forced else "secret-named")
 
 
 def _revparse(inv: Invocation, args: list[str]) -> Flow:
@@ -661,7 +658,9 @@ def _send_email(inv: Invocation, args: list[str]) -> None:
 
 
 def _remote(inv: Invocation, args: list[str]) -> None:
-    words = operands(args)
+    words = operands(args, "-t", "-m")
+    if words[:1] in (["add"], ["set-url"]) and len(words) > 2:
+        inv.walk.notes.append("remote:" + words[1])  # a remote that this line makes is nobody's yet
     if words[:1] in (["remove"], ["rm"]):
         inv.add("delete-ref", Target("none", " ".join(words[1:])), facts=("remote-entry",))
 
