@@ -376,17 +376,12 @@ def _names_a_log(name: str) -> bool:
 def kind_of(text: str, purpose: str) -> str:
     """log, search, listing, prose, or "" for what must stay whole: data, code, a difference, one of our own cuts."""
     head = text[:20_000]
-    start = head.lstrip()[:1]
     if _POINTER in head and ("\n" + _POINTER) in "\n" + head:
         return ""
     if "\0" in head or "\ndiff --git " in "\n" + head or "\n@@ -" in head:
         return ""
-    if start in "{[<" and text.rstrip()[-1:] in "}]>" and purpose not in ("log", "run"):
-        return ""  # JSON or XML: half of it is none
-    if start in "{[" and text.rstrip()[-1:] in "}]":
-        first = head.lstrip().partition("\n")[0].rstrip()
-        if first in ("{", "[") or first[1:2] in '"{[' or first[:3] in ('{"', "[{"):
-            return ""
+    if _is_data(head.lstrip(), text[-200:].rstrip(), purpose):
+        return ""
     lines = head.split("\n")
     if purpose != "run" and (_numbered(lines) or (purpose != "prose" and head.lstrip().startswith(_CODE_HEADS))):
         return ""
@@ -407,6 +402,16 @@ def kind_of(text: str, purpose: str) -> str:
     if purpose == "any" and _reads(lines):
         return "prose"
     return ""
+
+
+def _is_data(head: str, end: str, purpose: str) -> bool:
+    """Whether a text is JSON, JSON lines, XML or HTML: half of it is none."""
+    after = head[1:40].lstrip()[:1]
+    if head[:1] == "{":
+        return after in ('"', "}") and end[-1:] == "}"
+    if head[:1] == "[":
+        return after in ('"', "{", "[", "]") and end[-1:] == "]"
+    return head[:1] == "<" and end[-1:] == ">" and purpose != "run" and (after.isalpha() or after in ("!", "?"))
 
 
 def _numbered(lines: Sequence[str]) -> bool:

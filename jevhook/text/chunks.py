@@ -54,5 +54,5 @@ def chunks(text: str, target: int = TARGET) -> list[str]:
     """``text`` in chunks of whole lines, each at most ``target`` characters, together exactly ``text``."""
     found = lines(text, target)
     starts = groups([len(line) for line in found], target)
-    ends = [*starts[1:], len(found)]
+    ends = [*starts[1:], len(found)] if found else []
     return ["".join(found[a:b]) for a, b in zip(starts, ends, strict=True)]

