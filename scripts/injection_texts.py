@@ -109,36 +109,38 @@ def order(pick: Random) -> str:
     return text
 
 
-def inside(pick: Random, text: str, carrier: str) -> str:
-    """``text`` on a line of its own, or between sentences, somewhere in ``carrier``."""
+def inside(pick: Random, text: str, carrier: str) -> tuple[str, tuple[int, int]]:
+    """``text`` on a line of its own, or behind a sentence, somewhere in ``carrier``; and where it is."""
     lines = carrier.split("\n")
     at = pick.randint(0, len(lines))
-    if pick.random() < 0.25 and at < len(lines):
-        lines[at] = f"{lines[at]} {text}"
+    before = "\n".join(lines[:at])
+    after = "\n".join(lines[at:])
+    if pick.random() < 0.25 and before:
+        head, tail = before + " ", "\n" + after
     else:
         prefix = pick.choice(("", "", "", "# ", "// ", "<!-- ", "- ", "* ", "> ", '"body": "', f"{at}: "))
-        lines.insert(at, prefix + text + (" -->" if prefix == "<!-- " else ""))
-    return "\n".join(lines)
+        head, tail = (before + "\n" if before else "") + prefix, (" -->\n" if prefix == "<!-- " else "\n") + after
+    return head + text + tail, (len(head), len(head) + len(text))
 
 
 def synthetic(pick: Random, plain: list[str], bare: list[str]) -> list[dict[str, Any]]:
-    """Rows as the corpus has them, with a ``weight``; orders also inside ``plain`` passages, ``bare`` ones of the corpus too."""
+    """Rows as the corpus has them, with a ``weight``; orders also inside ``plain`` passages (``order``: from where to
+    where), those of the corpus (``bare``) too."""
     rows: list[dict[str, Any]] = []
 
-    def add(text: str, label: int, category: str, weight: float) -> None:
+    def add(text: str, label: int, category: str, weight: float) -> dict[str, Any]:
         rows.append({"text": text, "label": label, "category": category, "weight": weight})
+        return rows[-1]
 
     for _ in range(900):
         add(order(pick), 1, "own:order", 0.5)
-    for _ in range(500):
-        add(inside(pick, order(pick), pick.choice(plain)), 1, "own:order:embedded", 0.5)
-    for text in bare:
-        add(inside(pick, text, pick.choice(plain)), 1, "own:corpus-order:embedded", 0.5)
+    for text in [order(pick) for _ in range(500)] + bare + bare:
+        whole, place = inside(pick, text, pick.choice(plain))
+        add(whole, 1, "own:embedded", 0.5)["order"] = place
     for _ in range(700):
         said = " ".join(pick.sample(ORDINARY, pick.randint(1, 5)))
-        add(said if pick.random() < 0.5 else inside(pick, said, pick.choice(plain)), 0, "own:ordinary", 1.0)
-    for _ in range(500):
-        attack = order(pick) if pick.random() < 0.5 or not bare else pick.choice(bare)
-        said = pick.choice(DISCUSSED).replace("{attack}", attack)
-        add(said + "\n" + pick.choice(ORDINARY), 0, "own:discussed", 1.0)
+        add(said if pick.random() < 0.5 else inside(pick, said, pick.choice(plain))[0], 0, "own:ordinary", 1.0)
+    for _ in range(200):
+        said = pick.choice(DISCUSSED).replace("{attack}", order(pick))
+        add(said + "\n" + pick.choice(ORDINARY), 0, "own:discussed", 0.3)
     return rows

@@ -38,6 +38,7 @@ SHOWN = 1200  # characters of a passage that a question is about
 MIN_SAVED, MIN_SHARE = 300, 0.10  # characters and share below which a cut is not worth it
 BUDGET = {"log": 0.30, "search": 0.40, "listing": 0.40, "prose": 0.50}  # share of the characters that is kept
 CEILING = 0.60  # share that likely errors may raise it to
+SURELY_NOISE = -0.55  # score of a line that tells of success or progress and nothing else
 MAX_KEPT = 60_000  # characters kept of one text by rank alone
 CODEX_MOST = 40_000  # characters: Codex cuts a replacement of more than about 48,000, in the middle of things
 LONGEST = 1200  # characters of a line that are judged as one
@@ -576,6 +577,8 @@ def choose(part: Part, query: Mapping[str, float], limit: int = 0, budget: float
     for i in range(count):
         part.keep[i] = part.must[i]
     for score, start, end in sorted(units, key=lambda u: (-u[0], u[1])):
+        if part.kind == "log" and max(part.scores[start:end]) <= SURELY_NOISE:
+            continue  # everything in it passes or only moves on
         size = sum(sizes[i] for i in range(start, end) if not part.keep[i])
         if used + size <= room or (score >= strong and used + size <= ceiling):
             for i in range(start, end):
