@@ -153,7 +153,7 @@ def builtin() -> dict[str, Any]:
     """The policy when no file can be read at all: what ``policies/default.toml`` says too."""
     return {
         "name": "default",
-        "modes": {"default": "active", "tool.injection": "off", "tool.admission": "off"},
+        "modes": {"default": "active", "tool.injection": "off", "tool.admission": "shadow"},
         "rule_modes": {},
         "thresholds": {},
         "ask_fallback": {"high": "deny", "medium": "context", "low": "note"},

@@ -29,6 +29,7 @@ import numpy as np  # noqa: E402
 import scipy.sparse as sp  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 
+from jevhook.text import injection  # noqa: E402
 from jevhook.text.injection import model, rules  # noqa: E402
 from jevhook.text.normalise import normalise  # noqa: E402
 
@@ -68,8 +69,8 @@ def fold_of(row: dict[str, Any]) -> int:
     return int(hashlib.md5(key.encode()).hexdigest(), 16) % FOLDS
 
 
-def windows_of(text: str) -> tuple[list[list[int]], float]:
-    """The features of each window, and what the rules alone say."""
+def windows_of(text: str) -> list[list[int]]:
+    """The features of each window."""
     normal = normalise(text)
     tokens = rules.words(normal.text) or [b"~"]
     masks = rules.classes(tokens)
@@ -83,7 +84,7 @@ def windows_of(text: str) -> tuple[list[list[int]], float]:
             mask |= part
         marks = looks | model.hit_bits(hits, start, end) if hits else looks
         found.append([i for three in buckets[start:end] for i in three] + model.window_features(mask, marks))
-    return found, rules.weigh(hits)[0]
+    return found
 
 
 def matrix(windows: list[list[int]]) -> Any:
@@ -133,7 +134,11 @@ def alone(row: dict[str, Any]) -> str:
 
 
 def scored(coef: Any, bias: float, row: dict[str, Any]) -> float:
-    return float(max(coef[np.array(w)].sum() for w in row["windows"]) + bias)
+    """The worst window's score; ``row["at"]`` is its first word."""
+    sums = [float(coef[np.array(w)].sum()) for w in row["windows"]]
+    worst = max(sums)
+    row["at"] = sums.index(worst) * model.STEP
+    return worst + bias
 
 
 def weight_of(row: dict[str, Any]) -> float:
@@ -155,13 +160,13 @@ def main() -> int:
     args = parser.parse_args()
     rows = [json.loads(line) for line in Path(args.corpus).read_text("utf-8").split("\n") if line]
     for row in rows:
-        row["windows"], row["rules"] = windows_of(row["text"])
+        row["windows"] = windows_of(row["text"])
         row["family"], row["weight"] = family(row), weight_of(row)
         row["fold"] = fold_of(row) if trainable(row) else -1
     # Orders inside somebody's passage are left out: the passages of the corpus come from few tools, and a model takes the
     # tool for the order.  ``synthetic`` puts the same orders into permissive passages, and knows where.
     learn = [
-        {**row, "windows": windows_of(alone(row))[0]}
+        {**row, "windows": windows_of(alone(row))}
         for row in rows
         if row["fold"] >= 0 and row["family"] != "covert" and "embedded" not in row["category"].replace("tasktracker:embedded", "") and alone(row)
     ]
@@ -171,7 +176,7 @@ def main() -> int:
         bare = [row["text"] for row in part if row["family"] == "overt" and "embedded" not in row["category"] and len(row["text"]) < 600]
         made = synthetic(random.Random(7), plain, bare)
         for row in made:
-            row["windows"], _ = windows_of(row["text"])
+            row["windows"] = windows_of(row["text"])
             if "order" in row:
                 marked(row)
         return part + made
@@ -197,7 +202,7 @@ def main() -> int:
     )
     slope, shift = float(platt.coef_[0][0]), float(platt.intercept_[0])
     for row in rows:
-        row["p"] = 1 / (1 + np.exp(-(slope * row["score"] + shift)))
+        row["p"] = whole(row, float(1 / (1 + np.exp(-(slope * row["score"] + shift)))))
     text = report(rows)
     print(text)
     if args.no_write:
@@ -209,6 +214,14 @@ def main() -> int:
     return 0
 
 
+def whole(row: dict[str, Any], p: float) -> float:
+    """The embedded judge's score when the model says ``p``: what ``injection.suspect`` makes of it."""
+    sight = injection.see(row["text"])
+    if sight.overt:
+        return 1.0
+    return injection.tempered(sight, min(0.99, p), row["at"])
+
+
 def report(rows: list[dict[str, Any]]) -> str:
     lines = ["| found at | " + " | ".join(("plain", "hard negatives", "overt", "overt, never trained on", "sequenced", "covert")) + " |"]
     lines.append("|---|" + "---|" * 6)
@@ -218,10 +231,10 @@ def report(rows: list[dict[str, Any]]) -> str:
 
     plain = sorted((row["p"] for row in rows if row["family"] == "plain"), reverse=True)
     cuts = [("1 % of plain", plain[len(plain) // 100]), ("0.3 % of plain", plain[len(plain) * 3 // 1000])]
-    cuts += [(f"{p:g}", p) for p in (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)]
+    cuts += [(f"{p:g}", p) for p in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)]
     for name, cut in cuts:
         def found(row: dict[str, Any], cut: float = cut) -> bool:
-            return bool(row["p"] >= cut or row["rules"] >= rules.OVERT)
+            return bool(row["p"] >= cut)
 
         cells = [share([found(row) for row in rows if row["family"] == kind]) for kind in ("plain", "hard")]
         cells.append(share([found(row) for row in rows if row["family"] == "overt" and row["fold"] >= 0]))
@@ -233,7 +246,7 @@ def report(rows: list[dict[str, Any]]) -> str:
     cut = cuts[0][1]
     for row in rows:
         key = row["family"] + ": " + ":".join(row["category"].split(":")[:2]) + " (" + row["source"].partition("@")[0] + ")"
-        by[key].append(bool(row["p"] >= cut or row["rules"] >= rules.OVERT))
+        by[key].append(bool(row["p"] >= cut))
     lines.append("| by source, at 1 % of plain | rows | flagged |\n|---|---|---|")
     lines += [f"| {key} | {len(part)} | {share(part)} |" for key, part in sorted(by.items()) if len(part) > 4]
     return "\n".join(lines)

@@ -192,7 +192,7 @@ def test_in_the_hook_a_wrong_user_file_leaves_the_shipped_policy_and_a_problem(
 ) -> None:
     layers.user(text)
     made = layers.load()
-    assert made.modes == {"default": "active", "tool.risk": "active", "tool.injection": "off", "tool.admission": "off"}
+    assert made.modes == {"default": "active", "tool.risk": "active", "tool.injection": "off", "tool.admission": "shadow"}
     told = "\n".join(made.problems)
     assert all(part in told for part in parts)
 
@@ -254,7 +254,7 @@ def test_a_whole_file_arrives_as_it_was_written(layers: Layers) -> None:
     )
     made = layers.strict()
     assert (made.name, made.allow, made.watchdog) == ("mine", "grant", 8.0)
-    assert [made.mode(point) for point in policy.POINTS] == ["shadow", "off", "off"]
+    assert [made.mode(point) for point in policy.POINTS] == ["shadow", "shadow", "off"]
     assert made.threshold("tool.risk.yes", 0) == 0.7
     assert made.threshold("tool.risk.no", 0) == 0.2
     assert made.ask_fallback == {"high": "deny", "medium": "deny", "low": "note"}

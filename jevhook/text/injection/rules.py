@@ -26,8 +26,8 @@ SPAN = 70  # words
 (
     IGNORE, PREV, ALL, INSTR, RULE, YOUR, SYSTEM, AI, NOTE, READ, SEND, SHOW, SECRET, TELL, NEG, USER, ASK, NEW, TASK,
     FREE, ROLE, SOFT, REPLY, MUST, APPROVED, BEFORE, NOW, YOU, ONLY, THIS, SAFETY, SUMMARY, QUIET, RUN, PRIVATE, ABOUT,
-    TO, WITH, WITHOUT, OFF, FOLLOW, TOLD, NEVER,
-) = (1 << n for n in range(43))  # fmt: skip
+    TO, WITH, WITHOUT, OFF, FOLLOW, TOLD, NEVER, LEAK,
+) = (1 << n for n in range(44))  # fmt: skip
 
 _VOCABULARY: tuple[tuple[int, str], ...] = (
     (IGNORE, "ignore ignoring disregard disregarding forget forgetting override overrides overriding bypass discard "
@@ -90,6 +90,10 @@ _VOCABULARY: tuple[tuple[int, str], ...] = (
            "\u0433\u043e\u0432\u043e\u0440\u0438 \u0441\u043e\u043e\u0431\u0449\u0430\u0439 \u0443\u043f\u043e\u043c\u0438\u043d\u0430\u0439"),
     (NEG, "not dont never without avoid no neither nor cannot stop refrain nicht niemals keine ohne ne pas jamais sans nunca sin "
           "nao sem non mai senza niet \u043d\u0435 \u0431\u0435\u0437 \u043d\u0438\u043a\u043e\u0433\u0434\u0430"),
+    (LEAK, "reveal print repeat show display output recite disclose leak expose divulge spell dump "
+           "zeige verrate nenne wiederhole revele revelez affiche montre muestra revela repite mostre repita mostra rivela "
+           "ripeti toon \u043f\u043e\u043a\u0430\u0436\u0438 \u0440\u0430\u0441\u043a\u0440\u043e\u0439 "
+           "\u043f\u043e\u0432\u0442\u043e\u0440\u0438 \u0432\u044b\u0432\u0435\u0434\u0438"),
     (NEVER, "dont never without avoid stop refrain niemals jamais nunca ohne sans sin sem senza"),
     (USER, "user users human humans owner operator anyone anybody developer benutzer nutzer "
            "anwender niemandem utilisateur usuario usuarios nadie ninguem utente gebruiker "
@@ -103,7 +107,7 @@ _VOCABULARY: tuple[tuple[int, str], ...] = (
            "request aufgabe anweisung anweisungen tache consigne instrucciones tarea tarefa instrucoes compito istruzioni "
            "\u0437\u0430\u0434\u0430\u0447\u0430 \u0438\u043d\u0441\u0442\u0440\u0443\u043a\u0446\u0438\u0438"),
     (FREE, "unrestricted unfiltered uncensored jailbreak jailbroken dan restrictionless limitless amoral unethical "
-           "uneingeschrankt restricciones restrictions limitations censorship unhinged ethics ethical moral morals illegal "
+           "uneingeschrankt restricciones restrictions limitations limits censorship unhinged ethics ethical moral morals illegal "
            "einschrankungen limites limitaciones restricoes restrizioni "
            "\u043e\u0433\u0440\u0430\u043d\u0438\u0447\u0435\u043d\u0438\u0439"),
     (ROLE, "act pretend roleplay role behave simulate simulation impersonate imagine become character persona portray "
@@ -167,30 +171,35 @@ RULES: tuple[tuple[str, str, float, tuple[int, ...], int | tuple[int, ...]], ...
     ("override.earlier-behind", "override", 3.0, (IGNORE, INSTR, PREV | TOLD), (4, 3)),
     ("override.earlier-before", "override", 3.0, (PREV, INSTR, IGNORE), (2, 4)),
     ("override.earlier-rules", "override", 2.4, (IGNORE, PREV, RULE), (3, 2)),
-    ("override.yours", "override", 3.0, (IGNORE, YOUR | SYSTEM, INSTR), (3, 3)),
+    ("override.yours", "override", 3.0, (IGNORE, YOUR | SYSTEM, INSTR), (4, 3)),
     ("override.your-rules", "override", 1.8, (IGNORE, YOUR, RULE), (3, 3)),
-    ("override.all", "override", 2.4, (IGNORE, ALL, INSTR), (2, 3)),
+    ("override.all", "override", 3.0, (IGNORE, ALL, INSTR), (2, 2)),
     ("override.everything", "override", 2.4, (IGNORE, ALL, TOLD | PREV), (1, 4)),
     ("override.above", "override", 1.4, (IGNORE, PREV), (1,)),
     ("override.user", "override", 1.8, (IGNORE, USER, INSTR | RULE), (2, 3)),
+    ("override.operator", "override", 1.3, (IGNORE, USER), (2,)),
     ("override.safety", "override", 1.4, (IGNORE, SAFETY, INSTR | RULE), (3, 2)),
     ("override.instructions", "override", 1.4, (IGNORE, INSTR), (3,)),
     ("override.stop-following", "override", 2.2, (NEG, FOLLOW, PREV | YOUR, INSTR | RULE), (2, 4, 3)),
     ("role.free", "role", 2.2, (YOU, NOW, FREE), 12),
     ("role.act", "role", 1.6, (ROLE, FREE), 12),
     ("role.without", "role", 1.0, (WITHOUT, FREE), (3,)),
+    ("role.reply-free", "role", 2.0, (REPLY, WITHOUT, FREE), (2, 3)),
+    ("role.no-rules", "role", 0.8, (WITHOUT, RULE), (1,)),
     ("role.now", "role", 0.8, (YOU, NOW, ROLE | AI), (3, 4)),
     ("address.note", "address", 1.2, (NOTE, TO, AI), (1, 4)),
     ("address.reading", "address", 1.3, (AI, READ, THIS), (3, 2)),
     ("address.must", "address", 0.8, (AI, MUST, RUN | SEND), (2, 3)),
     ("conceal.tell", "conceal", 2.0, (NEVER, TELL, USER), (2, 4)),
     ("conceal.not-tell", "conceal", 2.0, (NEG, TELL, USER), (1, 4)),
-    ("conceal.without-asking", "conceal", 1.1, (WITHOUT, ASK), (2,)),
+    ("conceal.without-asking", "conceal", 1.2, (WITHOUT, ASK), (2,)),
     ("conceal.stop-asking", "conceal", 1.1, (NEVER, ASK, USER | ASK), (1, 4)),
     ("conceal.this", "conceal", 0.8, (NEVER, TELL, THIS), (2, 2)),
     ("conceal.quietly", "conceal", 0.8, (QUIET, SEND), (2,)),
     ("exfil.secret", "exfil", 0.8, (SEND, SECRET), 9),
     ("exfil.private", "exfil", 0.8, (SEND, PRIVATE), 8),
+    ("prompt.your-system", "prompt", 3.0, (LEAK, YOUR, SYSTEM, INSTR), (3, 2, 2)),
+    ("prompt.your-first", "prompt", 3.0, (LEAK, YOUR, PREV, INSTR), (3, 1, 2)),
     ("prompt.system", "prompt", 2.2, (SHOW, SYSTEM, INSTR), (5, 2)),
     ("prompt.yours", "prompt", 2.2, (SHOW, YOUR, INSTR), (3, 3)),
     ("prompt.earlier", "prompt", 1.6, (SHOW, PREV, INSTR), (3, 2)),
@@ -218,7 +227,7 @@ _FORGED: tuple[tuple[str, float], ...] = (
     ("<<system", 1.0), ("system override", 1.4), ("begin system", 1.0), ("### system", 0.8), ("### instruction", 0.8),
     ("<local-command-stdout", 1.0), ("<command-name>", 0.8), ("<human_turn>", 1.2), ("<admin>", 1.0),
 )  # fmt: skip
-_TURNS = ("system:", "assistant:", "human:", "user:", "system message:", "system note:", "system notice:", "developer:", "admin:")
+_TURNS = ("system:", "assistant:", "human:", "user:", "system message:", "system note:", "system notice:", "developer:", "admin:", "systemhinweis:", "note systeme", "nota di sistema:", "nota del sistema:", "nota do sistema:")
 _ENDS = ("document", "user input", "input", "data", "context", "file", "prompt", "instructions", "tool output", "email", "article",
          "ambiguity", "content", "text", "tool result")  # fmt: skip
 
@@ -240,7 +249,10 @@ _PHRASES: tuple[tuple[str, str, float], ...] = (
     ("keep this secret", "conceal", 1.5), ("keep this hidden", "conceal", 1.5), ("keep it secret", "conceal", 1.2),
     ("out of its summary", "conceal", 2.0), ("out of your summary", "conceal", 2.0), ("out of the summary", "conceal", 1.5),
     ("out of your reply", "conceal", 2.0), ("out of your report", "conceal", 2.0), ("out of the report", "conceal", 1.2),
-    ("from the user", "conceal", 0.3), ("behind the scenes", "conceal", 0.2), ("without the user", "conceal", 1.0),
+    ("hereby instructed", "address", 1.0), ("decode it", "decoded", 0.8), ("decode this", "decoded", 0.8), ("decode the", "decoded", 0.6),
+    ("do exactly what it says", "task", 1.6), ("follow the instruction inside", "task", 1.6), ("then execute it", "task", 0.8),
+    ("no questions", "conceal", 0.6), ("without question", "conceal", 0.6), ("ignore the user", "override", 2.0),
+    ("are no longer", "role", 0.6), ("system instructions", "prompt", 0.5), ("from the user", "conceal", 0.3), ("behind the scenes", "conceal", 0.2), ("without the user", "conceal", 1.0),
     ("without their knowledge", "conceal", 1.5), ("ohne den benutzer", "conceal", 1.2),
     ("new instructions", "task", 1.2), ("new instruction", "task", 1.2), ("updated instructions", "task", 1.0),
     ("additional instructions", "task", 0.6), ("your real task", "task", 2.0), ("your actual task", "task", 1.5),
