@@ -183,17 +183,21 @@ class Hit:
 
     def reason(self) -> str:
         """The rule's sentence and its suggestion, with what it is about filled in."""
+        finding = self.finding
         text: str = self.rule["reason"]
+        if finding.effect == "run" and finding.program and "{target}" not in text:
+            # a rule on a program says what such a command does; which one it was belongs to it
+            named = shown(" ".join([finding.program, *finding.sub]), 80)
+            text = f"{text.rstrip('.')} ({named})."
+        text = f"{text} {self.rule.get('suggestion', '')}".strip()
         if "{" in text:
-            finding = self.finding
             target = shown(finding.target.path, 80) or finding.program or "this"
             text = (
                 text.replace("{target}", target)
                 .replace("{program}", finding.program or "this command")
                 .replace("{detail}", shown(finding.detail, 80) or "this")
             )
-        suggestion = self.rule.get("suggestion", "")
-        return f"{text} {suggestion}".strip()
+        return text
 
 
 def match(

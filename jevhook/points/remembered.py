@@ -48,13 +48,16 @@ def same_again(event: Event, ctx: Context, reading: Reading, decision: Decision,
     earlier = recall(ctx.env, event, "stopped")
     if not earlier:
         return decision
+    from ..ledger import digest
+
     now = _marks(reading.findings)
     for entry in reversed(earlier):
         for group, path in entry.get("marks") or ():
             for mine, target in now:
                 # the same target only: a part of it is what the stop itself suggests to name
                 if mine == group and target == path:
-                    record["rephrased"] = True
+                    if entry.get("call") != digest(reading.command, ctx.env):
+                        record["rephrased"] = True
                     if decision.outcome == "none" or (decision.outcome == "ask" and entry.get("outcome") == "deny"):
                         return Decision(
                             entry.get("outcome", "ask"),
@@ -71,20 +74,20 @@ def same_again(event: Event, ctx: Context, reading: Reading, decision: Decision,
 
 def keep(event: Event, ctx: Context, reading: Reading, decision: Decision, spoke: Finding | None) -> None:
     """Remember a stop (active mode only: shadow changes nothing), and scripts this call writes."""
+    from ..ledger import digest
     from ..state.session import remember
 
     if decision.outcome == "deny" and spoke is not None:
         marks = _marks([spoke])
         if marks:
-            remember(ctx.env, event, "stopped", outcome=decision.outcome, rule=decision.rule, marks=marks)
+            call = digest(reading.command, ctx.env)
+            remember(ctx.env, event, "stopped", outcome=decision.outcome, rule=decision.rule, marks=marks, call=call)
     scripts = [
         path
         for path, text in reading.scripts.items()
         if path[:1] == "/" and "\0" not in path and (path.endswith(_SCRIPTS) or text[:2] == "#!")
     ]
     for path in scripts[:4]:
-        from ..ledger import digest
-
         remember(ctx.env, event, "wrote", path=path, content=digest(reading.scripts[path], ctx.env))
 
 

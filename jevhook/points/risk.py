@@ -179,7 +179,8 @@ def judge(event: Event, ctx: Context) -> PointResult:
             _distrust(programs_of(reading), event, ctx, record)
     if hits:
         record["rules"] = [{"id": h.rule["id"], "severity": h.severity, "mode": h.mode} for h in hits[:12]]
-    findings = [f for f in reading.findings if f.effect != "run"][:24]
+    spoke = {id(h.finding) for h in hits if h.severity != "note"}
+    findings = [f for f in reading.findings if f.effect != "run" or id(f) in spoke][:24]
     if findings:
         record["findings"] = [_finding_record(f) for f in findings]
     if decision.outcome in ("ask", "deny"):

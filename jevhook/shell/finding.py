@@ -74,8 +74,17 @@ ROLES = frozenset(
 
 
 def shown(text: str, limit: int = 120) -> str:
-    """``text`` as a person may see it: sentinels replaced, bounded."""
+    """``text`` as a person may see it: sentinels replaced, nothing that a terminal would obey, bounded.
+
+    The query of a URL is left out: keys and signatures stand there.
+    """
     text = text.translate(_SHOWN)
+    if "://" in text and "?" in text:
+        text = " ".join(w.partition("?")[0] + "?…" if "://" in w and "?" in w else w for w in text.split(" "))
+    if not text.isprintable():
+        from ..text.printable import printable
+
+        text = printable(text)
     if len(text) > limit:
         from ..text.redact import redact
 
@@ -162,6 +171,8 @@ class Finding:
             out["facts"] = sorted(self.facts)
         if self.via:
             out["via"] = list(self.via)
+        if self.effect == "run" and self.words:
+            out["words"] = shown(" ".join(self.words), 160)
         if self.detail:
             out["detail"] = shown(self.detail)
         out["span"] = [self.start, self.end]

@@ -461,7 +461,7 @@ def _glob_base(path: str) -> tuple[str, bool]:
     parts = path.split("/")
     for i, part in enumerate(parts):
         if STAR in part or QMARK in part:
-            whole = part.strip(STAR + ".") == "" or part == STAR
+            whole = STAR in part and part.strip(STAR + QMARK + ".") == ""
             rest = all(p.strip(STAR + ".") == "" for p in parts[i + 1 :])
             return "/".join(parts[:i]) or "/", whole and rest
     return path, False
@@ -695,28 +695,35 @@ def _public_part(name: str) -> bool:
 def _glob_roles(path: str, place: Place) -> set[str]:
     """Roles of the protected files that a wildcard pattern could mean."""
     roles: set[str] = set()
-    low = path.lower()
-    slash = low.rfind("/")
-    parent, name = low[:slash], low[slash + 1 :]
+    parts = path.lower().split("/")
+    name = parts[-1]
     for settings in _HOOK_SETTINGS:
-        at = settings.rfind("/")
-        if (
-            (settings[:at] == "" or parent.endswith(settings[:at]))
-            and settings[:at]
-            and glob_match(name, settings[at + 1 :])
-        ):
+        wanted = settings[1:].split("/")
+        if len(wanted) > 1 and _parts_match(parts[-len(wanted) :], wanted):
             roles.add("hook-settings")
-    if (STAR in parent or QMARK in parent) and any(
-        glob_match(parent[parent.rfind("/") + 1 :], p[1:]) for p in _HOOK_PARENTS
+    if any(_part_matches(name, parent[1:]) for parent in _HOOK_PARENTS) or any(
+        _parts_match(parts[-2:], [parent[1:], "hooks"]) for parent in _HOOK_PARENTS
     ):
         roles.add("hook-settings")
     if name not in (STAR, STAR + "." + STAR):
-        for secret in (".env", "id_rsa", "id_ed25519", "credentials", ".netrc"):
-            if glob_match(name, secret):
-                roles.add("secret")
-    elif "/.ssh" in parent or "/.aws" in parent or "/.gnupg" in parent:
+        if any(_part_matches(name, secret) for secret in (".env", "id_rsa", "id_ed25519", "credentials", ".netrc")):
+            roles.add("secret")
+    elif any(part in (".ssh", ".aws", ".gnupg") for part in parts):
         roles.add("secret")
     for gate in place.gate_dirs:
-        if glob_match(path, gate):
+        there = gate.lower().split("/")
+        # the gate's directory itself, or one that holds it (but not home or what is above it)
+        if len(parts) > 3 and len(parts) <= len(there) and _parts_match(parts, there[: len(parts)]):
             roles.add("gate")
     return roles
+
+
+def _part_matches(pattern: str, name: str) -> bool:
+    """One part of a path against one name: a wildcard in front never means a name that begins with a dot."""
+    if name[:1] == "." and pattern[:1] in (STAR, QMARK):
+        return False
+    return glob_match(pattern, name)
+
+
+def _parts_match(patterns: list[str], names: list[str]) -> bool:
+    return len(patterns) == len(names) and all(map(_part_matches, patterns, names))

@@ -295,6 +295,8 @@ class Walk:
                     scope.cwd = at if scope.cwd == failed else scope.cwd
                 else:
                     flow = self.run(item, scope, stdin, depth)
+                if op != "&&" and scope.cwd != at and self.stays(at, scope.cwd):
+                    scope.cwd = at  # "cd dist; rm -rf *" without dist: the shell stays where it is
                 before, failed = op, at
                 out = flow if out is NO_FLOW else _joined(out, flow)
             return out
@@ -347,6 +349,12 @@ class Walk:
             self.outputs(node.redirects, scope, node, NO_FLOW, depth)  # type: ignore[attr-defined]
             return NO_FLOW
         return UNKNOWN_FLOW
+
+    def stays(self, old: str, new: str) -> bool:
+        """Whether a ``cd`` cannot have worked: its goal is not there, and nothing on this line could have made it."""
+        if old[:1] != "/" or new[:1] != "/" or ANY in new or NAME in new or self.world.kind(new):
+            return False
+        return bool(self.world.kind(old)) and not any(f.program in _MAKERS or f.effect in ("write", "overwrite") for f in self.findings)
 
     def group(self, node: Group, scope: Scope, stdin: Flow | None, depth: int) -> Flow:
         inner = self.below(scope) if node.subshell else scope
@@ -1152,7 +1160,9 @@ def _nothing(walk: Walk, inv: Invocation) -> Flow:
 
 
 def _pwd(walk: Walk, inv: Invocation) -> Flow:
-    return Flow(inv.scope.cwd + "\n") if inv.scope.cwd else UNKNOWN_FLOW
+    if not inv.scope.cwd or ANY in inv.scope.cwd:
+        return Flow(NAME + ANY + "\n")  # not known, but never empty
+    return Flow(inv.scope.cwd + "\n")
 
 
 def _dirs(walk: Walk, inv: Invocation) -> Flow:
@@ -1168,6 +1178,12 @@ _BUILTINS = {
     "hash": _nothing, "dirs": _dirs, "getopts": _nothing, "unalias": _nothing, "let": _nothing, "sleep": _nothing,
 }  # fmt: skip
 
+
+# Programs that make directories: behind one of them a missing directory is no longer missing.
+_MAKERS = frozenset(
+    "mkdir git tar unzip cp mv rsync install npx npm pnpm yarn bun cargo go rails django-admin composer dotnet ln 7z hub gh docker "
+    "curl wget python python3 node make cmake meson svn hg cookiecutter copier uv poetry mktemp".split()
+)
 
 # Builtins that are programs of the same meaning too: /bin/echo prints what echo prints.
 _TWINS = frozenset(("echo", "printf", "pwd", "true", "false", "test", "[", "sleep"))

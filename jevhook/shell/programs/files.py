@@ -134,7 +134,9 @@ def _written(inv: Invocation, into: str, sources: list[str], effect: str) -> Non
         or inv.walk.world.kind(target.path) == "dir"
         or target.kind in ("home", "project-root", "temp-root", "root")
     )
-    facts = ("copy",)
+    facts: tuple[str, ...] = ("copy",)
+    if sources == ["/dev/null"]:
+        facts = ("copy", "emptied", *_existing(inv, target))
     if is_dir and sources:
         for source in sources:
             name = source.rstrip("/")
@@ -170,6 +172,11 @@ def ln(inv: Invocation) -> Flow:
     return NO_FLOW
 
 
+def _existing(inv: Invocation, target: Target) -> tuple[str, ...]:
+    """("existing",) when the file that would be emptied has content now."""
+    return ("existing",) if not inv.scope.where and inv.walk.world.size(target.path) > 0 else ()
+
+
 def dd(inv: Invocation) -> Flow:
     source = target = ""
     for arg in inv.args:
@@ -183,8 +190,10 @@ def dd(inv: Invocation) -> Flow:
         if goal.kind == "device":
             inv.add("format", goal, facts=("raw",))
         elif goal.kind != "null":
-            blank = source in ("/dev/zero", "/dev/random", "/dev/urandom")
-            inv.add("overwrite", goal, facts=("blank",) if blank else ())
+            facts: tuple[str, ...] = ("blank",) if source in ("/dev/zero", "/dev/random", "/dev/urandom") else ()
+            if source == "/dev/null":
+                facts = ("emptied", *_existing(inv, goal))
+            inv.add("overwrite", goal, facts=facts)
         return NO_FLOW
     return flow
 
@@ -193,7 +202,9 @@ def truncate(inv: Invocation) -> Flow:
     size = value_of(inv.args, "-s", "--size") or ""
     for path in operands(inv.args, "-s", "--size", "-r", "--reference"):
         grows = size[:1] == "+"
-        inv.add("write" if grows else "overwrite", inv.target(path), facts=("truncate",))
+        target = inv.target(path)
+        facts = ("truncate", "emptied", *_existing(inv, target)) if size in ("0", "") else ("truncate",)
+        inv.add("write" if grows else "overwrite", target, facts=facts)
     return NO_FLOW
 
 
@@ -335,8 +346,13 @@ def _alternatives(tests: list[str]) -> list[list[str]]:
 def _find_part(inv: Invocation, roots: list[str], tests: list[str]) -> list[str]:
     """One alternative: what its action would do, and the path patterns it prints."""
     narrow = any(t in ("-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "-wholename") for t in tests)
-    names = [tests[k + 1] for k, t in enumerate(tests) if t in ("-name", "-iname") and k + 1 < len(tests)]
-    negated = any(t in ("!", "-not") for t in tests)
+    negated = False
+    names = []
+    for k, test in enumerate(tests[:-1]):
+        if test in ("-name", "-iname") and tests[k - 1 : k] not in (["!"], ["-not"], ["\\!"]):
+            names.append(tests[k + 1])
+    if not names and any(t in ("!", "-not", "\\!") for t in tests):
+        negated = True  # everything but: as wide as no test at all
     aged = any(
         t in ("-mtime", "-mmin", "-atime", "-ctime", "-amin", "-cmin", "-newer", "-empty", "-size") for t in tests
     )
