@@ -104,7 +104,7 @@ EFFECTS = [
     ('rm -rf "{a,b}"', ['delete project /home/dev/work/shop/{a,b} certain']),
     ('rm -rf ~/*', ['delete home /home/dev/* certain']),
     ('rm -rf ~/.*', ['delete home /home/dev/.* certain']),
-    ('rm -rf ~/.[!.]*', ['delete home-config /home/dev/.?* certain']),
+    ('rm -rf ~/.[!.]*', ['delete home /home/dev/.?* certain']),
     ('rm -rf ~/*.log', ['delete home-item /home/dev/*.log certain']),
     ('rm -rf /*', ['delete root /* certain']),
     ('rm -rf /h*/dev', ['delete home /h*/dev certain']),
