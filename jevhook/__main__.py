@@ -11,7 +11,7 @@ def main() -> int:
         from jevhook.hook import main as lane
 
         rest = argv[2:] if argv[1:2] == ["gate"] else argv[1:]
-        if "--help" not in rest:
+        if "--help" not in rest and "-h" not in rest:
             return lane(rest)
     from jevhook.cli import main as commands
 

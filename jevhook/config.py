@@ -64,11 +64,6 @@ def cache_dir(env: Mapping[str, str]) -> str:
     return _place(env, "XDG_CACHE_HOME", ".cache")
 
 
-def state_dir(env: Mapping[str, str]) -> str:
-    """``$XDG_STATE_HOME/jevhook``, else ``~/.local/state/jevhook``, else ""."""
-    return _place(env, "XDG_STATE_HOME", os.path.join(".local", "state"))
-
-
 def read_bounded(path: str, limit: int, *, follow: bool = True) -> tuple[bytes, os.stat_result]:
     """A regular file's bytes with the stat of exactly what was read.
 

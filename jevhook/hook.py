@@ -154,7 +154,7 @@ def _run(data: bytes, lane: Lane) -> Output:
         lane.trouble(f"{host.NAME} event: {str(wrong)[:160]}")
         return SILENCE
     lane.event = event
-    describe_event(record, event)
+    describe_event(record, event, lane.env)
     if event.kind == "other":
         record["decision"] = "none"
         return SILENCE
@@ -256,23 +256,31 @@ def _host(hosts: Any, payload: dict[str, Any], lane: Lane) -> Host | None:
     return found
 
 
-def describe_event(record: dict[str, Any], event: Event) -> None:
-    """The event's part of the ledger line."""
-    record["host"] = event.host
-    record["event"] = event.name
-    record["kind"] = event.kind
-    subject: dict[str, Any] = {}
-    for key, value in (
+def describe_event(record: dict[str, Any], event: Event, env: Mapping[str, str] | None = None) -> None:
+    """The event's part of the ledger line: no secret (``env`` names more of them), nothing that moves a terminal."""
+    given = (
+        ("event", event.name),
         ("session", event.session),
         ("tool", event.tool),
         ("tool_call", event.call_id),
         ("project", event.cwd),
         ("actor", "sub-agent" if event.agent else "main"),
         ("permission_mode", event.permission_mode),
-    ):
-        if value:
-            subject[key] = value[:300]
-    record["subject"] = subject
+    )
+    from .text.redact import needs_redaction
+
+    values = {key: value[:4000] for key, value in given if value}
+    everything = " ".join(values.values())  # most events need nothing: one look at all of it
+    if not (everything.isascii() and everything.isprintable()) or needs_redaction(everything, env):
+        from .text.printable import printable
+        from .text.redact import redact
+
+        values = {key: printable(redact(value, env)).replace("\n", " ") for key, value in values.items()}
+    values = {key: value[:300] for key, value in values.items()}
+    record["host"] = event.host
+    record["event"] = values.pop("event", "")
+    record["kind"] = event.kind
+    record["subject"] = values
 
 
 def call_digest(event: Event, env: Mapping[str, str], cwd: str) -> str:

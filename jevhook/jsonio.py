@@ -20,7 +20,7 @@ class _Context:
 
     strict = False  # hosts are machines, but a raw tab in a command must not make the gate blind
     object_hook = None
-    object_pairs_hook = None
+    object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None
     parse_float = float
     memo: dict[str, str] = {}  # noqa: RUF012
 
@@ -34,32 +34,52 @@ class _Context:
         return {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}[name]
 
 
+class _Once(_Context):
+    """The same, and a key that stands twice in one object is an error: two readers would read it differently."""
+
+    @staticmethod
+    def object_pairs_hook(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        built = dict(pairs)
+        if len(built) != len(pairs):
+            raise ValueError("a key appears twice in one object")
+        return built
+
+
 _scan: Callable[[str, int], tuple[Any, int]] | None
+_scan_once: Callable[[str, int], tuple[Any, int]] | None
 _encoder: Any
 try:
     import _json
 
     _scan = _json.make_scanner(_Context)  # type: ignore[arg-type]
+    _scan_once = _json.make_scanner(_Once)  # type: ignore[arg-type]
     _escape: Callable[[str], str] = _json.encode_basestring_ascii
     _encoder = _json.make_encoder
 except (ImportError, AttributeError):  # not CPython
-    _scan = None
+    _scan = _scan_once = None
     _encoder = None
 
 
-def loads(text: str) -> Any:
-    """The value that ``text`` holds.  Raises ValueError when it is not exactly one JSON value."""
-    if _scan is None:
+def loads(text: str, *, once: bool = False) -> Any:
+    """The value that ``text`` holds.  Raises ValueError when it is not exactly one JSON value.
+
+    With ``once`` a key that stands twice in one object is an error too; without it the last one counts.
+    """
+    scan = _scan_once if once else _scan
+    if scan is None:
         import json
 
-        return json.loads(text, strict=False)
+        try:
+            return json.loads(text, strict=False, object_pairs_hook=_Once.object_pairs_hook if once else None)
+        except RecursionError:
+            raise ValueError("JSON is nested too deeply") from None
     start, end = 0, len(text)
     if text[:1] == "\ufeff":  # Claude Code accepts a BOM before JSON, so may whoever pipes to us
         start = 1
     while start < end and text[start] in _SPACE:
         start += 1
     try:
-        value, stop = _scan(text, start)
+        value, stop = scan(text, start)
     except StopIteration as stopped:
         raise ValueError(f"no JSON value at character {stopped.value}") from None
     except RecursionError:

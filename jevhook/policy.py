@@ -77,7 +77,7 @@ The form of a policy file (every key may be left out; an unknown key or a wrong 
 
     [[exception]]
     id = "scratch"
-    rule = "filesystem.delete-outside" # the rule it lifts
+    rule = "fs.delete-home-item"       # the rule it lifts
     path = "~/scratch/**"              # or command = "…"
     comment = "why"
     expires = 2027-01-31               # the last day on which it holds
@@ -124,7 +124,6 @@ MODES = ("off", "shadow", "active")
 SEVERITIES = ("note", "ask", "deny")
 FALLBACKS = ("note", "context", "deny")
 FAILURES = ("open", "ask", "deny")
-ALLOWS = ("grant", "silent")
 EGRESS = ("redacted", "shape", "none")
 
 _HEAD_LIMIT = 512 * 1024
@@ -153,7 +152,7 @@ def builtin() -> dict[str, Any]:
     """The policy when no file can be read at all: what ``policies/default.toml`` says too."""
     return {
         "name": "default",
-        "modes": {"default": "active", "tool.injection": "off", "tool.admission": "shadow"},
+        "modes": {"default": "active", "tool.injection": "active", "tool.admission": "shadow"},
         "rule_modes": {},
         "thresholds": {},
         "ask_fallback": {"high": "deny", "medium": "context", "low": "note"},

@@ -19,6 +19,7 @@ from . import policy as lane
 
 Partial = dict[str, Any]
 
+MAX_DEPTH = 64  # of tables and lists in a file
 _FILE_LIMIT = 1024 * 1024
 _PROJECT_LIMIT = 64 * 1024
 _PROJECT_RULES = 64
@@ -426,14 +427,30 @@ def _choice(choice: str, here: str, home: str) -> str:
 
 def parse(data: bytes, path: str) -> dict[str, Any]:
     """The TOML document in ``data``.  Raises ConfigError that names ``path``."""
+    deep = f"{path}: found TOML nested too deeply, allowed: a few levels"
     try:
-        return tomllib.loads(data.decode("utf-8"))
+        document = tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError as wrong:
         raise config.ConfigError(f"{path}: found a byte that is not UTF-8 at {wrong.start}, allowed: TOML") from None
     except ValueError as wrong:  # TOMLDecodeError, and what int() says about a number of thousands of digits
         raise config.ConfigError(f"{path}: found text that is not TOML: {wrong}") from None
     except RecursionError:
-        raise config.ConfigError(f"{path}: found TOML nested too deeply, allowed: a few levels") from None
+        raise config.ConfigError(deep) from None
+    if _too_deep(document):
+        raise config.ConfigError(deep)
+    return document
+
+
+def _too_deep(document: dict[str, Any]) -> bool:
+    """Whether a value stands deeper than MAX_DEPTH: counted, because the stack's own end moves with the process."""
+    level: list[object] = [document]
+    for _ in range(MAX_DEPTH):
+        above, level = level, []
+        for value in above:
+            level += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        if not level:
+            return False
+    return True
 
 
 # All files of one compilation.
@@ -490,7 +507,7 @@ class _Sources:
                 return None
             made = validate(document, path, home=self.home, may_choose=may_choose)
         except Exception as found:
-            unforeseen = f"{path}: cannot be used: {type(found).__name__}"  # RecursionError for very deep tables
+            unforeseen = f"{path}: cannot be used: {type(found).__name__}"
             wrong = found if isinstance(found, config.ConfigError) else config.ConfigError(unforeseen)
             if self.strict:
                 raise wrong from None

@@ -42,7 +42,17 @@ PERMISSIVE = (
 )  # fmt: skip
 FOLDS = 5
 # Few sources of attacks: each is given a fold by hand, so that every fold leaves some out.
-ATTACK_FOLDS = {"bastion": 0, "PIGuard": 0, "garak": 1, "Giskard": 1, "ward": 2, "BIPIA": 2, "spikee": 3, "pyrit": 4, "TaskTracker": 4}
+ATTACK_FOLDS = {
+    "bastion": 0,
+    "PIGuard": 0,
+    "garak": 1,
+    "Giskard": 1,
+    "ward": 2,
+    "BIPIA": 2,
+    "spikee": 3,
+    "pyrit": 4,
+    "TaskTracker": 4,
+}
 
 
 def family(row: dict[str, Any]) -> str:
@@ -125,12 +135,16 @@ def marked(row: dict[str, Any]) -> None:
         del row["labels"]
 
 
-def alone(row: dict[str, Any]) -> str:
-    """What is trained on of a row: of the sequenced ones the line with the order, the passage around it is not theirs."""
-    if family(row) != "sequenced":
+def alone(row: dict[str, Any], ordinary: set[str]) -> str:
+    """What is trained on of a row: of the sequenced ones the line with the order, of the others with orders what is not,
+    line by line, in an ordinary row too (the passage around the order is nobody's order)."""
+    if not row["label"]:
         return str(row["text"])
-    lines = [line for line in row["text"].split("\n") if "uestion" in line]
-    return max(lines, key=len) if lines else ""
+    lines = row["text"].split("\n")
+    if family(row) == "sequenced":
+        return max((line for line in lines if "uestion" in line), key=len, default="")
+    kept = [line for line in lines if line.strip() not in ordinary]
+    return "\n".join(kept) if any(line.strip() for line in kept) else str(row["text"])
 
 
 def scored(coef: Any, bias: float, row: dict[str, Any]) -> float:
@@ -165,15 +179,23 @@ def main() -> int:
         row["fold"] = fold_of(row) if trainable(row) else -1
     # Orders inside somebody's passage are left out: the passages of the corpus come from few tools, and a model takes the
     # tool for the order.  ``synthetic`` puts the same orders into permissive passages, and knows where.
+    ordinary = {line.strip() for row in rows if not row["label"] for line in row["text"].split("\n") if len(line) > 20}
     learn = [
-        {**row, "windows": windows_of(alone(row))}
+        {**row, "windows": windows_of(alone(row, ordinary))}
         for row in rows
-        if row["fold"] >= 0 and row["family"] != "covert" and "embedded" not in row["category"].replace("tasktracker:embedded", "") and alone(row)
+        if row["fold"] >= 0
+        and row["family"] != "covert"
+        and "embedded" not in row["category"].replace("tasktracker:embedded", "")
+        and alone(row, ordinary)
     ]
 
     def with_synthetic(part: list[dict[str, Any]]) -> list[dict[str, Any]]:
         plain = [row["text"] for row in part if row["family"] == "plain"]
-        bare = [row["text"] for row in part if row["family"] == "overt" and "embedded" not in row["category"] and len(row["text"]) < 600]
+        bare = [
+            row["text"]
+            for row in part
+            if row["family"] == "overt" and "embedded" not in row["category"] and len(row["text"]) < 600
+        ]
         made = synthetic(random.Random(7), plain, bare)
         for row in made:
             row["windows"] = windows_of(row["text"])
@@ -223,7 +245,11 @@ def whole(row: dict[str, Any], p: float) -> float:
 
 
 def report(rows: list[dict[str, Any]]) -> str:
-    lines = ["| found at | " + " | ".join(("plain", "hard negatives", "overt", "overt, never trained on", "sequenced", "covert")) + " |"]
+    lines = [
+        "| found at | "
+        + " | ".join(("plain", "hard negatives", "overt", "overt, never trained on", "sequenced", "covert"))
+        + " |"
+    ]
     lines.append("|---|" + "---|" * 6)
 
     def share(part: list[bool]) -> str:
@@ -231,8 +257,9 @@ def report(rows: list[dict[str, Any]]) -> str:
 
     plain = sorted((row["p"] for row in rows if row["family"] == "plain"), reverse=True)
     cuts = [("1 % of plain", plain[len(plain) // 100]), ("0.3 % of plain", plain[len(plain) * 3 // 1000])]
-    cuts += [(f"{p:g}", p) for p in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)]
+    cuts += [(f"{p:g}", p) for p in (0.3, 0.5, 0.65, 0.8, 0.9, 0.97, 1.0)]
     for name, cut in cuts:
+
         def found(row: dict[str, Any], cut: float = cut) -> bool:
             return bool(row["p"] >= cut)
 
@@ -245,7 +272,14 @@ def report(rows: list[dict[str, Any]]) -> str:
     by: dict[str, list[bool]] = defaultdict(list)
     cut = cuts[0][1]
     for row in rows:
-        key = row["family"] + ": " + ":".join(row["category"].split(":")[:2]) + " (" + row["source"].partition("@")[0] + ")"
+        key = (
+            row["family"]
+            + ": "
+            + ":".join(row["category"].split(":")[:2])
+            + " ("
+            + row["source"].partition("@")[0]
+            + ")"
+        )
         by[key].append(bool(row["p"] >= cut))
     lines.append("| by source, at 1 % of plain | rows | flagged |\n|---|---|---|")
     lines += [f"| {key} | {len(part)} | {share(part)} |" for key, part in sorted(by.items()) if len(part) > 4]
@@ -257,7 +291,10 @@ def card(figures: str, learn: list[dict[str, Any]]) -> None:
     lines = [f"| {source} | {licence} | {count} |" for (source, licence), count in sorted(sources.items())]
     place = ROOT / "docs" / "model-card.md"
     text = place.read_text()
-    for mark, body in (("figures", figures), ("sources", "| source | licence | rows |\n|---|---|---|\n" + "\n".join(lines))):
+    for mark, body in (
+        ("figures", figures),
+        ("sources", "| source | licence | rows |\n|---|---|---|\n" + "\n".join(lines)),
+    ):
         head, _, rest = text.partition(f"<!-- {mark} -->\n")
         _, _, tail = rest.partition(f"<!-- end of {mark} -->")
         text = f"{head}<!-- {mark} -->\n{body}\n<!-- end of {mark} -->{tail}"

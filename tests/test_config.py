@@ -15,29 +15,29 @@ from jevhook import config
 @pytest.mark.parametrize(
     ("env", "expected"),
     [
-        ({"HOME": "/h"}, ("/h/.config/jevhook", "/h/.cache/jevhook", "/h/.local/state/jevhook")),
+        ({"HOME": "/h"}, ("/h/.config/jevhook", "/h/.cache/jevhook")),
         (
-            {"HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_CACHE_HOME": "/k", "XDG_STATE_HOME": "/s"},
-            ("/c/jevhook", "/k/jevhook", "/s/jevhook"),
+            {"HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_CACHE_HOME": "/k"},
+            ("/c/jevhook", "/k/jevhook"),
         ),
         (
-            {"HOME": "/h", "XDG_CONFIG_HOME": "conf", "XDG_CACHE_HOME": "", "XDG_STATE_HOME": "./s"},
-            ("/h/.config/jevhook", "/h/.cache/jevhook", "/h/.local/state/jevhook"),
+            {"HOME": "/h", "XDG_CONFIG_HOME": "conf", "XDG_CACHE_HOME": ""},
+            ("/h/.config/jevhook", "/h/.cache/jevhook"),
         ),
-        ({"HOME": "h"}, ("/account/.config/jevhook", "/account/.cache/jevhook", "/account/.local/state/jevhook")),
-        ({}, ("/account/.config/jevhook", "/account/.cache/jevhook", "/account/.local/state/jevhook")),
+        ({"HOME": "h"}, ("/account/.config/jevhook", "/account/.cache/jevhook")),
+        ({}, ("/account/.config/jevhook", "/account/.cache/jevhook")),
     ],
 )
 def test_places_follow_xdg_then_home_then_the_account(
-    env: dict[str, str], expected: tuple[str, str, str], monkeypatch: pytest.MonkeyPatch
+    env: dict[str, str], expected: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(config, "account_home", lambda: "/account")
-    assert (config.config_dir(env), config.cache_dir(env), config.state_dir(env)) == expected
+    assert (config.config_dir(env), config.cache_dir(env)) == expected
 
 
 def test_without_any_home_there_is_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(config, "account_home", lambda: "")
-    assert [config.home({}), config.config_dir({}), config.cache_dir({}), config.state_dir({})] == [""] * 4
+    assert [config.home({}), config.config_dir({}), config.cache_dir({})] == [""] * 3
     assert config.cache_dir({"XDG_CACHE_HOME": "/k"}) == "/k/jevhook"
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from lane import PROGRAM, RULES, Lane
 
-from jevhook import hook, hosts, ledger
+from jevhook import hook, hosts, ledger, points, policy
 from jevhook.hook import Options
 
 
@@ -97,14 +97,50 @@ def test_headless_claude_is_never_asked(lane: Lane, env: dict[str, str]) -> None
         ("PostToolUseFailure", {"error": "Exit code 1", "is_interrupt": False}),
     ],
 )
-def test_an_after_event_is_silent_until_its_points_are_there(lane: Lane, event: str, more: dict[str, Any]) -> None:
+def test_an_after_event_about_nothing_is_silent_and_names_each_point_with_its_mode(
+    lane: Lane, event: str, more: dict[str, Any]
+) -> None:
     ran = lane.hook(lane.claude("frob-deny", hook_event_name=event, **more))
     assert (ran.code, ran.stdout, ran.stderr) == (0, b"", [])
     assert (ran.entry["kind"], ran.entry["event"], ran.entry["decision"]) == ("after-tool", event, "none")
-    assert [(p["point"], p["mode"]) for p in ran.entry["points"]] == [
-        ("tool.injection", "off"),
-        ("tool.admission", "off"),
+    read = hosts.load("claude").read(lane.claude("frob-deny", hook_event_name=event, **more), lane.env)
+    modes = policy.load(lane.env, cwd=read.cwd, in_hook=True, managed="").modes
+    expected = [
+        (name, modes.get(name, modes["default"]))
+        for name in points.MODULES
+        if name != "tool.risk" and (modes.get(name) == "off" or points.load(name).applies(read))
     ]
+    assert [(p["point"], p["mode"]) for p in ran.entry["points"]] == expected
+    assert [p["outcome"] for p in ran.entry["points"] if p["mode"] != "off"] == ["none"] * len(
+        [name for name, mode in expected if mode != "off"]
+    )
+
+
+def test_what_a_host_says_of_a_call_is_written_down_without_secrets_and_control_characters(lane: Lane) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 4
+    for name, value in (
+        ("session_id", f"s-{token}"),
+        ("tool_use_id", "t\x1b]0;x\x07\u202ey"),
+        ("cwd", f"/x/{token}/\x1b[2J"),
+    ):
+        ran, _ = in_process(lane, json.dumps({**lane.claude("ls"), name: value}).encode())
+        written = json.dumps(ran.record["subject"], ensure_ascii=False)
+        assert token not in written
+        assert "\x1b" not in written and "\\u001b" not in written and "\u202e" not in written
+        assert set(ran.record["subject"]) >= {"session", "tool", "tool_call", "project", "actor"}
+    plain, _ = in_process(lane, json.dumps(lane.claude("ls")).encode())
+    assert plain.record["subject"]["project"] == lane.claude("ls")["cwd"]
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_is_shown_without_waiting_for_an_event(lane: Lane, flag: str) -> None:
+    process = start(lane, [*PROGRAM, "hook", flag])
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline().startswith(b"Usage: jevhook hook")  # its stdin is still open
+    finally:
+        process.kill()
+        process.communicate()
 
 
 @pytest.mark.parametrize("name", ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact"])
@@ -430,7 +466,9 @@ def test_no_secret_reaches_ledger_stdout_or_stderr(lane: Lane) -> None:
 
 def test_the_judged_input_is_kept_only_when_the_policy_says_so(lane: Lane) -> None:
     command = "frob-high " + "word " * 200
-    assert "word word" not in json.dumps(lane.hook(lane.claude(command)).entry)
+    entry = lane.hook(lane.claude(command)).entry
+    assert "state" not in entry
+    assert "word " * 40 not in json.dumps(entry)  # a finding names what it is about, in a few words
     lane.config(RULES + "[ledger]\nrecord_state = true\n")
     entry = lane.hook(lane.claude(command)).entry
     assert entry["state"]["tool"] == "Bash"
@@ -772,7 +810,7 @@ def _said_otherwise(ran: tuple[int, list[str], list[dict[str, Any]]], code: int,
     assert (found, len(entries)) == (code, 1)
     if code:
         assert len(err) == 1
-        reason = {"rm -rf ~/": "delete a home directory", "frob-high": "High stakes."}[command]
+        reason = {"rm -rf ~/": "delete a home directory", "frob-high": "High stakes"}[command]
         assert reason in err[0]
         assert entries[0]["output"].startswith("not written")
     elif command == "ls":

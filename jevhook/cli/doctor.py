@@ -4,31 +4,46 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from typing import Any
 
 import click
 
 from .. import __version__, ledger, policy
 
+RECENT = 86400  # seconds in which a lost ledger line makes the doctor say no
+_PROBE = 4096  # bytes that are written to see whether there is room
+
 
 def examine(env: dict[str, str], cwd: str, chosen: str | None = None) -> dict[str, Any]:
     """What the hook would see for ``env`` and ``cwd``, as the JSON form of the command shows it.
 
-    ``ok`` is False when the policy has problems or the ledger can't be written.  Judges nothing and calls nobody.
+    ``ok`` is False when the policy has problems, the ledger can't be written or has lost lines since RECENT.  Judges
+    nothing and calls nobody.
     """
     made = policy.load(env, cwd=cwd, policy=chosen, in_hook=True, managed=policy.MANAGED)
-    policy.rules(made)  # compiling them is what finds their problems
+    rules = policy.rules(made)  # compiling them is what finds their problems
+    now = time.time()
+    held = policy.exceptions(made, now)
     judge, why = _judge(made, env)
     path = ledger.path(env, made.ledger["path"])
     trouble = _unwritable(path)
+    failures = ledger.write_failures(env)
+    since = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now - RECENT))
+    lost = any(at >= since for at, _ in failures)
     return {
-        "ok": not made.problems and not trouble,
+        "ok": not made.problems and not trouble and not lost,
         "version": __version__,
         "policy": {
             "name": made.name,
             "modes": made.modes,
             "layers": [{"layer": layer, "path": place} for layer, place in made.layers],
             "problems": made.problems,
+            "expired": [
+                {"id": entry["id"], "rule": entry["rule"], "expires": entry["expires"]}
+                for entry in rules.get("exceptions", [])
+                if entry not in held
+            ],
         },
         "judge": {"name": judge, "why": why, "when": made.judge["when"]},
         "ledger": {
@@ -36,7 +51,8 @@ def examine(env: dict[str, str], cwd: str, chosen: str | None = None) -> dict[st
             "writable": not trouble,
             "why": trouble,
             "write_failures": ledger.failure_count(env),
-            "last_failures": [{"at": at, "reason": reason} for at, reason in ledger.write_failures(env)],
+            "lost_lately": lost,
+            "last_failures": [{"at": at, "reason": reason} for at, reason in failures],
         },
     }
 
@@ -47,11 +63,11 @@ def _judge(made: policy.Policy, env: dict[str, str]) -> tuple[str | None, str]:
     from .. import judges
 
     judge, why = judges.choose(made.judge, env, in_hook=True)
-    return (judge.name if judge is not None else None), why
+    return (judge.name if judge is not None and judge.name != "embedded" else None), why  # that one answers nothing
 
 
 def _unwritable(path: str) -> str:
-    """Why a line can't be added to the ledger at ``path``; "" when it can.  Makes nothing."""
+    """Why a line can't be added to the ledger at ``path``; "" when it can.  Tried, not guessed; leaves nothing."""
     if not path:
         return "there is no home directory and no XDG_STATE_HOME"
     if os.path.lexists(path):
@@ -59,13 +75,32 @@ def _unwritable(path: str) -> str:
             os.close(ledger.open_own(path, os.O_WRONLY | os.O_APPEND))
         except OSError as wrong:
             return wrong.strerror or str(wrong)
-        return ""
     above = os.path.dirname(path)
     while not os.path.lexists(above) and above != os.path.dirname(above):
         above = os.path.dirname(above)
     if not os.path.isdir(above):
         return f"{above} is not a directory"
-    return "" if os.access(above, os.W_OK | os.X_OK) else f"{above} can't be written"
+    return _no_room(above, may_make=not os.path.lexists(path))
+
+
+def _no_room(folder: str, may_make: bool) -> str:
+    """Why no file with something in it can be made in ``folder``; "" when it can.
+
+    Without ``may_make`` a file need not be made there (the ledger is there already), so only a full disk counts.
+    """
+    probe = os.path.join(folder, f".jevhook-doctor-{os.getpid()}")
+    try:
+        handle = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
+    except OSError as wrong:
+        return f"{folder} can't be written: {wrong.strerror or wrong}" if may_make else ""
+    try:
+        os.write(handle, bytes(_PROBE))
+    except OSError as wrong:
+        return f"{folder} can't be written: {wrong.strerror or wrong}"
+    finally:
+        os.close(handle)
+        os.unlink(probe)
+    return ""
 
 
 def _lines(found: dict[str, Any]) -> list[str]:
@@ -74,7 +109,9 @@ def _lines(found: dict[str, Any]) -> list[str]:
     lines = [f"jevhook  {found['version']}", f"policy   {rules['name']} ({modes})"]
     lines += [f"         {layer['layer']}: {layer['path']}" for layer in rules["layers"]]
     lines += [f"problem  {problem}" for problem in rules["problems"]]
-    lines.append(f"judge    {judge['name'] or 'none'}: {judge['why']}")
+    for entry in rules["expired"]:
+        lines.append(f"expired  exception {entry['id']} for {entry['rule']}: held until {entry['expires']}")
+    lines.append(f"judge    {judge['name'] or 'none (rules only)'}: {judge['why']}")
     state = "writable" if book["writable"] else f"NOT writable: {book['why']}"
     lines.append(f"ledger   {book['path'] or '(no place)'}: {state}")
     if book["write_failures"]:
@@ -90,7 +127,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
 def doctor(chosen: str | None, as_json: bool) -> None:
     """Show the policy, judge and ledger that a hook started here would use.
 
-    Exits 1 when the policy has problems or the ledger can't be written.
+    Exits 1 when the policy has problems, the ledger can't be written, or a line of it was lost in the last 24 hours.
     """
     try:
         cwd = os.getcwd()

@@ -12,7 +12,10 @@ from ..hosts import MODULES, detect, load
 from ..jsonio import loads
 from .judging import Bench, bash_event, bench, where
 
-_SILENCE = "silence: the host goes on as if we were not there"
+_NO_OPINION = "no opinion"  # what silence means, in the words of README
+_SHOWN = 2000  # characters of one text on the screen; --json has all of it
+# What an ask is turned into where nobody can be asked, in the words of [ask_fallback].
+_BECOMES = {"deny": "deny", "context": "context", "none": "note"}
 
 
 @click.command()
@@ -38,6 +41,8 @@ def explain(
     """
     if (event_file is None) == (command is None):
         raise click.UsageError("give either a COMMAND or --event FILE")
+    if command is not None and not command.strip():
+        raise click.UsageError("nothing to explain: COMMAND is empty")
     if event_file is not None:
         if cwd:
             raise click.UsageError("--cwd goes with a COMMAND: an event names its own directory")
@@ -89,6 +94,7 @@ def report_on(made: Bench, event: Event) -> dict[str, Any]:
         part["rules"] = [hit.rule["id"] for hit in hits if hit.finding is finding]
         parts.append(part)
     answers: dict[str, Any] = {}
+    turned: dict[str, str] = {}
     for name in sorted(MODULES):
         if name == event.host:
             asked = event
@@ -96,8 +102,10 @@ def report_on(made: Bench, event: Event) -> dict[str, Any]:
             asked = bash_event(event.input["command"], event.cwd, name)
         else:
             continue  # another host has other tools
-        _, output = made.decide(asked, load(name))
-        answers[name] = json.loads(output.stdout) if output.stdout else _SILENCE
+        verdict, output = made.decide(asked, load(name))
+        answers[name] = json.loads(output.stdout) if output.stdout else _NO_OPINION
+        if verdict.decided.outcome != verdict.decision.outcome:
+            turned[name] = f"cannot {verdict.decided.outcome}: {_BECOMES.get(verdict.decision.outcome, 'note')}"
     return {
         "command": redact(text) if text else event.tool,
         "cwd": event.cwd,
@@ -113,6 +121,7 @@ def report_on(made: Bench, event: Event) -> dict[str, Any]:
             for hit in hits
         ],
         "hosts": answers,
+        "turned": turned,
     }
 
 
@@ -126,7 +135,10 @@ def _show(report: dict[str, Any]) -> None:
     from ..text.printable import printable
 
     def safe(text: object) -> str:
-        return escape(printable(str(text)).replace("\n", "⏎"))
+        shown = printable(str(text)).replace("\n", "⏎")
+        if len(shown) > _SHOWN:
+            shown = f"{shown[:_SHOWN]}… ({len(shown) - _SHOWN:,} more characters)"
+        return escape(shown)
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold]{safe(report['command'])}[/bold]")
@@ -148,11 +160,13 @@ def _show(report: dict[str, Any]) -> None:
         mode = "" if rule["mode"] == "active" else f" ({rule['mode']})"
         console.print(f"  [{colour}]{rule['severity']}[/{colour}] {safe(rule['id'])}{mode}: {safe(rule['reason'])}")
     outcome = report["decision"]
-    word = {"none": "nothing to say"}.get(outcome, outcome)
+    word = {"none": _NO_OPINION}.get(outcome, outcome)
     more = " (proven read-only)" if report["read_only"] else ""
     if report["mode"] != "active":
         more += f" (tool.risk is {report['mode']}: nothing is acted)"
     console.print(f"decision: [{_COLOURS.get(outcome, 'green')}]{word}[/]{more}, policy {safe(report['policy'])}")
     for name, answer in report["hosts"].items():
         text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
-        console.print(f"  [dim]{name}:[/dim] {safe(text)}")
+        turned = report["turned"].get(name)
+        told = f"{name} {turned}" if turned else name  # codex cannot ask: deny: {…}
+        console.print(f"  [dim]{told}:[/dim] {safe(text)}")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..event import Decision, Kind
 
 NAME = "claude"
+MAX_DEPTH = 200  # of a replacement; no tool's own result is nearly as deep
 
 # Install facts.
 CONFIG_ENV = "CLAUDE_CONFIG_DIR"  # moves the user's directory
@@ -177,12 +178,12 @@ def answer(event: Event, decision: Decision) -> Output:
     if event.kind != "after-tool":
         return SILENCE
     if outcome in ("withhold", "trim"):
-        if not event.failed and _replaces(event, decision.replacement):
+        if not event.failed and not _too_deep(decision.replacement) and _replaces(event, decision.replacement):
             # An empty text for a text could be taken for no replacement: the reason stands in for it.
             replacement = _reason(decision) if decision.replacement == "" else decision.replacement
             try:
                 return _say(event, updatedToolOutput=replacement)
-            except ValueError:  # NaN, or nested beyond what JSON can be written
+            except ValueError:  # NaN, or what is no JSON value
                 pass
         outcome = "context"
     if outcome == "context":
@@ -215,6 +216,22 @@ def _replaces(event: Event, replacement: Any) -> bool:
         needed = {key: event.result[key] for key in _BASH_RESULT if key in event.result}
         return len(needed) == len(_BASH_RESULT) and _same_shape(replacement, needed)
     return event.result is not None and _same_shape(replacement, event.result)
+
+
+def _too_deep(value: Any) -> bool:
+    """Whether ``value`` is nested deeper than MAX_DEPTH: counted, because the stack's own end moves with the process."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [item for part in level if (items := _items(part)) for item in items]
+        if not level:
+            return False
+    return True
+
+
+def _items(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
 
 
 def _same_shape(new: Any, old: Any, depth: int = 0) -> bool:

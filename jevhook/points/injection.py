@@ -9,7 +9,7 @@ is invisible.  What the agent wrote itself is never judged.
 Thresholds (``[thresholds]``; a score of 1.0 is an overt order found by rule, the model alone stays below):
 
 - ``tool.injection.withhold`` 1.0: passages with this score or more are withheld.
-- ``tool.injection.mark`` 0.8: passages with this score or more leave a mark.
+- ``tool.injection.mark`` 0.65: passages with this score or more leave a mark.
 - ``tool.injection.ask`` 0.3: with a judge, it is asked when a passage that no rule decided has this score or more.
 - ``tool.injection.yes`` 0.8, ``tool.injection.no`` 0.2: the judge's answers that count.
 """
@@ -34,7 +34,7 @@ MAX_SCORED = 200  # passages that the model sees; the rules see all
 MAX_ASKED = 16
 MAX_FLAGGED = 40  # passages that the record names
 MAX_SPILL = 5 << 20  # characters that are read of an output that the host keeps in a file
-_WITHHOLD, _MARK, _ASK, _YES, _NO = 1.0, 0.8, 0.3, 0.8, 0.2
+_WITHHOLD, _MARK, _ASK, _YES, _NO = 1.0, 0.65, 0.3, 0.8, 0.2
 
 # The agent's own words, and results that say nothing but that they arrived.
 _OWN = frozenset(
@@ -44,9 +44,13 @@ _OWN = frozenset(
         "update_plan", "view_image",
     )
 )  # fmt: skip
-_WEB = frozenset(("WebFetch", "WebSearch", "web_fetch", "web_search", "webfetch", "websearch", "browse", "browser", "fetch"))
+_WEB = frozenset(
+    ("WebFetch", "WebSearch", "web_fetch", "web_search", "webfetch", "websearch", "browse", "browser", "fetch")
+)
 _FILES = frozenset(("Read", "Grep", "NotebookRead", "read_file", "LS"))
-_SHELLS = frozenset(("Bash", "BashOutput", "PowerShell", "exec_command", "local_shell", "shell", "shell_command", "unified_exec"))
+_SHELLS = frozenset(
+    ("Bash", "BashOutput", "PowerShell", "exec_command", "local_shell", "shell", "shell_command", "unified_exec")
+)
 
 # Programs whose output is what somebody else wrote, wherever they run; None: whatever the arguments.
 _OTHERS: dict[str, frozenset[str] | None] = {
@@ -59,7 +63,9 @@ _OTHERS: dict[str, frozenset[str] | None] = {
         ),
         None,
     ),
-    "git": frozenset(("log", "show", "blame", "shortlog", "ls-remote", "fetch", "pull", "clone", "reflog", "whatchanged", "format-patch", "notes", "cherry", "branch", "tag", "diff")),
+    "git": frozenset(
+        ("log", "show", "blame", "shortlog", "ls-remote", "fetch", "pull", "clone", "whatchanged", "format-patch", "cherry")
+    ),
     "npm": frozenset(("view", "info", "show", "search", "audit", "outdated", "explain", "fund", "install", "i", "ci")),
     "pnpm": frozenset(("view", "info", "show", "search", "audit", "outdated", "install", "i", "add")),
     "yarn": frozenset(("info", "npm", "audit", "outdated", "install", "add", "why")),
@@ -86,9 +92,39 @@ _READERS = frozenset(
         "html2text", "exiftool", "file", "iconv", "python", "python3", "node", "perl", "ruby", "man", "info",
     )
 )  # fmt: skip
-_PREFIXES = frozenset(("sudo", "env", "time", "timeout", "nice", "nohup", "command", "exec", "xargs", "stdbuf", "unbuffer", "doas", "then", "do", "else", "if", "while"))
+_PREFIXES = frozenset(
+    (
+        "sudo",
+        "env",
+        "time",
+        "timeout",
+        "nice",
+        "nohup",
+        "command",
+        "exec",
+        "xargs",
+        "stdbuf",
+        "unbuffer",
+        "doas",
+        "then",
+        "do",
+        "else",
+        "if",
+        "while",
+    )
+)
 # Places inside a project that hold what others published.
-_BOUGHT = ("/node_modules/", "/site-packages/", "/dist-packages/", "/vendor/", "/third_party/", "/.cargo/registry/", "/bower_components/", "/Pods/", "/.m2/")
+_BOUGHT = (
+    "/node_modules/",
+    "/site-packages/",
+    "/dist-packages/",
+    "/vendor/",
+    "/third_party/",
+    "/.cargo/registry/",
+    "/bower_components/",
+    "/Pods/",
+    "/.m2/",
+)
 # What must be in a text of the project's own before it is worth a look; lower case.
 _FORGERIES = (
     "<system", "</system", "[system", "<|im_", "<|system", "<<sys", "[inst]", "<function_", "<invoke", "<tool_", "system:", "system override", "system notice",
@@ -268,6 +304,11 @@ def prepare(event: Event, ctx: Context) -> Prepared | None:
     _look(prepared, ctx)
     if foreign:
         _questions(prepared, ctx)
+    if ctx.mode == "active" and not event.failed:
+        # What the rules decided stands whatever a judge says: the points behind this one work on what is left.
+        withhold = ctx.policy.threshold("tool.injection.withhold", _WITHHOLD)
+        sure = [flag for flag in prepared.flags if flag.certain and flag.score >= withhold and _may_act(prepared, flag)]
+        ctx.texts.update(_left(prepared, sure))
     return prepared
 
 
@@ -327,20 +368,29 @@ def _look(prepared: Prepared, ctx: Context) -> None:
         text = slot.text
         about = injection.speaks_of_attacks(words(text[:20000]))
         fenced = False
+        data = text[:1] in "[{"
         near: tuple[int, int, Sight] | None = None
         for start, end in cut(text):
             piece = text[start:end]
             prepared.scanned += 1
-            sight = injection.see(piece, about=about, fenced=fenced, strict=not prepared.foreign)
+            sight = injection.see(piece, about=about, fenced=fenced, strict=not prepared.foreign, data=data)
             if "```" in piece and piece.count("```") % 2:
                 fenced = not fenced
-            if sight.hits or sight.normal.facts:
+            # Of the faintest signs only so many are kept: memory stays bounded, and the model sees a few hundred at most.
+            if sight.weight >= 0.8 or ((sight.hits or sight.normal.facts) and len(spoken) < 2 * MAX_SCORED):
                 spoken.append((sight.weight, number, start, end, sight))
             else:
                 silent.append((number, start, end))
-            if near is not None and near[2].weight >= 0.8 and sight.weight >= 0.8 and not (near[2].overt or sight.overt):
+            if (
+                near is not None
+                and near[2].weight >= 0.8
+                and sight.weight >= 0.8
+                and not (near[2].overt or sight.overt)
+            ):
                 # An order cut in two: what the end of the one and the beginning of the other say together.
-                seam = injection.see(text[max(near[0], near[1] - 450) : start + 450], about=about, strict=not prepared.foreign)
+                seam = injection.see(
+                    text[max(near[0], near[1] - 450) : start + 450], about=about, strict=not prepared.foreign, data=data
+                )
                 if seam.overt:
                     for half in (near[2], sight):
                         half.overt, half.forged, half.score, half.hits = True, seam.forged, 1.0, seam.hits
@@ -351,7 +401,7 @@ def _look(prepared: Prepared, ctx: Context) -> None:
         seen = _scored(prepared, spoken, silent)
     for weight, number, start, end, sight in seen:
         if sight.overt:
-            flags.append(Flag(number, start, end, sight, 1.0 if prepared.foreign or sight.forged else 0.99, True))
+            flags.append(Flag(number, start, end, sight, 1.0, True))
         elif prepared.foreign and sight.score >= min(mark, withhold, ask):
             flags.append(Flag(number, start, end, sight, sight.score, False))
         elif weight >= SUSPECT and not sight.quoted and prepared.foreign:
@@ -393,7 +443,7 @@ def _scored(
 def _questions(prepared: Prepared, ctx: Context) -> None:
     """What a judge is asked: the most suspicious passages that no rule has decided, up to the cap."""
     open_ = [flag for flag in prepared.flags if not flag.certain]
-    if not open_ or ctx.offline:
+    if not open_ or ctx.offline or ctx.policy.judge.get("when", "ask") == "never":
         return
     if max(flag.score for flag in open_) < ctx.policy.threshold("tool.injection.ask", _ASK):
         return
@@ -441,7 +491,7 @@ def settle(prepared: Prepared, answers: dict[str, dict[str, Any]], ctx: Context)
                 score, by_judge = max(1.0, score), True
             elif flag.p <= no and not flag.certain:
                 score = min(score, flag.p)
-        if score >= withhold:
+        if score >= withhold and _may_act(prepared, flag):
             acted.append(flag)
         elif score >= mark:
             marked.append(flag)
@@ -455,7 +505,9 @@ def settle(prepared: Prepared, answers: dict[str, dict[str, Any]], ctx: Context)
     }
     named = acted + marked
     if prepared.flags:
-        record["passages"] = [_named(flag, prepared, ctx, flag in acted) for flag in (named or prepared.flags)[:MAX_FLAGGED]]
+        record["passages"] = [
+            _named(flag, prepared, ctx, flag in acted) for flag in (named or prepared.flags)[:MAX_FLAGGED]
+        ]
         if len(named) > MAX_FLAGGED:
             record["more"] = len(named) - MAX_FLAGGED
     if named and ctx.mode == "active" and not ctx.offline:
@@ -470,10 +522,9 @@ def settle(prepared: Prepared, answers: dict[str, dict[str, Any]], ctx: Context)
     reason, spilled = _reason(prepared, acted)
     if spilled:
         record["drop"] = ["persistedOutputPath", "persistedOutputSize"]
-    outcome = "context" if prepared.event.failed or all(flag.slot == prepared.spilled for flag in acted) else "withhold"
+    outcome = "context" if prepared.event.failed else "withhold"
     if outcome == "withhold" and ctx.mode == "active":
-        for path, text in _left(prepared, acted).items():
-            ctx.texts[path] = text
+        ctx.texts.update(_left(prepared, acted))
     rule = next((hit.id for flag in acted for hit in flag.sight.hits if flag.certain), None)
     decision = Decision(
         outcome,  # type: ignore[arg-type]
@@ -484,6 +535,11 @@ def settle(prepared: Prepared, answers: dict[str, dict[str, Any]], ctx: Context)
         source="judge" if by_judge and not any(flag.certain for flag in acted) else "rules",
     )
     return PointResult(decision, record)
+
+
+def _may_act(prepared: Prepared, flag: Flag) -> bool:
+    """The project's own texts are taken away only where they are forgeries; the rest of what they say is the project's."""
+    return prepared.foreign or flag.sight.forged
 
 
 def _tool(event: Event) -> str:
@@ -592,6 +648,15 @@ def _left(prepared: Prepared, acted: list[Flag]) -> dict[Path, str]:
             parts += [slot.text[at:start], note(end - start, part)]
             at = end
         made[slot.path] = "".join(parts) + slot.text[at:]
+    spilled = [flag for flag in acted if flag.slot == prepared.spilled]
+    if spilled:
+        # The host's file of the whole output is dropped from the result: what is shown says that there was more.
+        path: Path = ("stdout",)
+        shown = made.get(path, prepared.event.result.get("stdout", ""))
+        made[path] = shown + (
+            "\n[jevhook: the rest of this output is not handed on: it holds text written as an order to an AI assistant "
+            f"({_why(spilled)}). Go on without it; a person can read it with: jevhook ledger show]\n"
+        )
     return made
 
 

@@ -3,8 +3,8 @@ host's own tool names need no table here."""
 
 from __future__ import annotations
 
-from .finding import ANY, Finding, Target, shown
-from .paths import Place, classify
+from .finding import ANY, QMARK, STAR, Finding, Target, shown
+from .paths import Place, absolute, classify
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,6 +88,9 @@ _READ_ONLY = (
     "tool_search",
 )
 
+# What other hosts call their tool that shows a file.
+_READERS = ("read_file", "readfile", "read", "view", "view_file", "open_file", "read_text_file", "cat_file")
+
 MAX_PATCH_FILES = 200
 
 
@@ -111,14 +114,24 @@ def read_call(event: Event, place: Place) -> Reading:
     tool, given = event.tool, event.input
     if tool.startswith(("mcp__", "mcp_")):
         return _mcp(tool, given, event, place)
+    for key in ("command", "input", "patch", "cmd", "diff"):
+        text = given.get(key)
+        if isinstance(text, str) and text.lstrip().startswith("*** Begin Patch"):
+            return _patch(text, event, place)
     command = given.get("command")
-    if isinstance(command, list) and all(isinstance(c, str) for c in command):
-        return _argv(command, event, place)
+    if command is None and not any(key in given for key in _PATH_KEYS):
+        command = given.get("cmd") or given.get("argv")
+    cwd = event.cwd
+    where = given.get("workdir")
+    if isinstance(where, str) and where:
+        cwd = absolute(where, cwd, place.world.home) or cwd
+    if isinstance(command, list) and command and all(isinstance(c, str) for c in command):
+        return _argv(command, cwd, place)
     if isinstance(command, str):
-        if tool == "apply_patch" or command.lstrip().startswith("*** Begin Patch"):
+        if tool == "apply_patch":
             return _patch(command, event, place)
-        return shell_call(command, event.cwd, place)
-    if tool in _READ_ONLY:
+        return shell_call(command, cwd, place)
+    if tool in _READ_ONLY or tool.lower() in _READERS:
         return _read_tool(tool, given, event, place)
     path = _first(given, _PATH_KEYS)
     if path and any(key in given for key in _CONTENT_KEYS):
@@ -153,11 +166,11 @@ def _staged_secret(findings: list[Finding]) -> None:
             finding.target = Target("remote", finding.target.path, finding.target.roles | {"secret"})
 
 
-def _argv(words: list[str], event: Event, place: Place) -> Reading:
+def _argv(words: list[str], cwd: str, place: Place) -> Reading:
     """A shell call given as an argument vector (older Codex: ["bash", "-lc", "…"])."""
     if len(words) == 3 and words[0].rsplit("/", 1)[-1] in ("bash", "sh", "zsh") and words[1] in ("-c", "-lc", "-cl"):
-        return shell_call(words[2], event.cwd, place)
-    return shell_call(" ".join("'" + w.replace("'", "'\\''") + "'" for w in words), event.cwd, place)
+        return shell_call(words[2], cwd, place)
+    return shell_call(" ".join("'" + w.replace("'", "'\\''") + "'" for w in words), cwd, place)
 
 
 def _first(given: Mapping[str, Any], keys: tuple[str, ...]) -> str:
@@ -192,7 +205,37 @@ def _write(tool: str, path: str, given: Mapping[str, Any], event: Event, place: 
     if text:
         reading.scripts[target.path] = text
         _settings_content(finding, text)
+    if (path.endswith(".ipynb") or "notebook_path" in given) and text and given.get("cell_type") != "markdown":
+        shell = cell_parts(text)[0]
+        if shell:
+            reading.findings += _said_by(tool, shell_call(shell, event.cwd, place).findings)
     return reading
+
+
+def _said_by(tool: str, findings: list[Finding]) -> list[Finding]:
+    for finding in findings:
+        finding.via = (tool, *finding.via)
+    return findings
+
+
+def cell_parts(source: str) -> tuple[str, str]:
+    """A notebook cell as (shell lines, the rest): ``!cmd``, ``%sx cmd`` and ``%%bash`` are run by a shell."""
+    first = source.lstrip().split("\n", 1)
+    if first[0].startswith(("%%bash", "%%sh", "%%script bash", "%%script sh", "%%!", "%%system", "%%sx")):
+        return (first[1] if len(first) > 1 else "", "")
+    shell: list[str] = []
+    rest: list[str] = []
+    for line in source.split("\n"):
+        bare = line.strip()
+        at = bare.find("= !")  # files = !ls
+        mark = next((m for m in ("!", "%sx ", "%system ", "%bash ") if bare.startswith(m)), "")
+        if mark:
+            shell.append(bare.lstrip("!")[len(mark) if mark != "!" else 0 :])
+        elif at > 0:
+            shell.append(bare[at + 3 :])
+        else:
+            rest.append("" if bare.startswith("%") else line)
+    return "\n".join(shell), "\n".join(rest)
 
 
 def _settings_content(finding: Finding, text: str) -> None:
@@ -240,11 +283,20 @@ def patch_files(text: str) -> list[tuple[str, str, str]]:
 
 
 def _read_tool(tool: str, given: Mapping[str, Any], event: Event, place: Place) -> Reading:
-    path = _first(given, ("file_path", "path", "notebook_path"))
-    if tool in ("Read", "NotebookRead", "view_image") and path:
-        target = classify(path, event.cwd, place)
-        if "secret" in target.roles:
-            return Reading([Finding("read-secret", target, program=tool, facts=frozenset(("file-tool",)))])
+    """Read and its kin show a whole file, Grep its lines when it was asked for content: as ``cat`` and ``grep`` do."""
+    path = _first(given, ("file_path", "path", "notebook_path", "absolute_path", "filePath", "target_file"))
+    names = [path] if path else []
+    shows = tool in ("Read", "NotebookRead", "view_image") or tool.lower() in _READERS
+    if tool == "Grep":
+        glob = given.get("glob")
+        shows = given.get("output_mode") == "content"
+        if isinstance(glob, str) and glob:
+            names.append((path.rstrip("/") + "/" if path else "") + glob.replace("*", STAR).replace("?", QMARK))
+    if shows:
+        for name in names:
+            target = classify(name, event.cwd, place)
+            if "secret" in target.roles:
+                return Reading([Finding("read-secret", target, program=tool, facts=frozenset(("file-tool",)))])
     reading = Reading([])
     if tool in ("Read", "NotebookRead", "Glob", "Grep", "LS"):
         names = [v for v in (path, given.get("glob")) if isinstance(v, str) and v]
@@ -346,6 +398,50 @@ _READS = (
 )
 
 
+# Servers that are the agent's own notebook: what is deleted there is a note.
+_NOTEBOOKS = frozenset(
+    ("memory", "knowledge", "todo", "todos", "notes", "memo", "scratchpad", "tasks", "taskmaster", "mem")
+)
+_SQL_WORDS = frozenset(
+    ("sql", "query", "execute", "database", "db", "pg", "postgres", "postgresql", "mysql", "mariadb", "sqlite", "bigquery",
+     "snowflake", "supabase", "redshift", "clickhouse", "duckdb", "cockroach", "neon", "mssql", "oracle", "statement", "dbhub")
+)  # fmt: skip
+_MONEY = frozenset(("refund", "refunds", "payout", "payouts", "payment", "payments", "funds", "money", "charge", "wire", "withdrawal", "withdraw"))  # fmt: skip
+_STORES = frozenset(
+    ("database", "db", "schema", "cluster", "environment", "project", "data", "all", "production", "prod", "cache", "bucket", "trash", "queue",
+     "volume", "volumes", "keyspace", "table", "branch", "repository", "index", "topic", "store")
+)  # fmt: skip
+_APPLIERS = frozenset(("terraform", "tofu", "opentofu", "pulumi", "cloudformation", "terragrunt", "infrastructure"))
+
+
+def _grave(words: list[str], server: list[str], given: Mapping[str, Any]) -> str:
+    """What an MCP tool's name says that no file or statement shows: "wipes", "pays", "applies", "deploys",
+    "unprotects"; "" for the rest."""
+    said = set(words)
+    if (
+        not words
+        or words[0] in _READS
+        or said & {"dry", "preview", "plan", "simulate", "validate", "estimate", "quote"}
+    ):
+        return ""
+    first = words[0]
+    if said & {"flushall", "flushdb", "prune", "revoke", "factory"} or ("flush" in said and len(said) > 1):
+        return "wipes"
+    if first in ("reset", "empty", "clear", "nuke", "flush", "format") and said & _STORES and said - {"cache", first}:
+        return "wipes"
+    if said & _MONEY and not said & {"link", "links", "method", "methods", "intent", "reminder", "request"}:
+        return "pays"
+    if "apply" in said and (said | set(server)) & _APPLIERS:
+        return "applies"
+    if said & {"protection", "ruleset"} and first in ("update", "set", "edit", "disable", "modify", "put", "patch"):
+        return "unprotects"
+    if said & {"deploy", "promote", "release", "rollback", "publish"} and (
+        said & {"production", "prod", "live"} or _production_roles(given)
+    ):
+        return "deploys"
+    return ""
+
+
 def _words(name: str) -> list[str]:
     """The words of a tool name: ``write_file``, ``writeFile`` and ``write-file`` are the same."""
     out: list[str] = []
@@ -375,22 +471,34 @@ def _mcp(tool: str, given: Mapping[str, Any], event: Event, place: Place) -> Rea
     hints = annotations if isinstance(annotations, dict) else {}
     findings: list[Finding] = []
     reading = Reading(findings)
+    server = _words(parts[1]) if len(parts) == 3 else []
     code = _first(given, _CODE_KEYS)
-    listed = given.get("args") if code else given.get("command") or given.get("args")
+    listed = (
+        given.get("args")
+        if code
+        else given.get("argv") or given.get("command") or given.get("cmd") or given.get("args")
+    )
+    if {"cell", "cells", "notebook", "jupyter", "ipython", "colab"} & {*words, *server} and given.get(
+        "cell_type"
+    ) != "markdown":
+        source = code or _first(given, ("source", "new_source", "cell_source", "cell_content", "content"))
+        if source and verb not in _READS and verb not in _DELETES:
+            inner = _cell(source, event.cwd, place)
+            reading.scripts, reading.command = inner.scripts, inner.command
+            findings += _said_by(tool, inner.findings)
+            return reading
     if isinstance(listed, list) and listed and all(isinstance(c, str) for c in listed):
         code = " ".join([code, *("'" + c.replace("'", "'\\''") + "'" for c in listed)]).strip()
     if code and (verb in _RUNS or any(w in _RUNS for w in words) or verb == ""):
+        if {"redis", "valkey", "dragonfly"} & {*words, *server}:
+            code = "redis-cli " + code
+            words = ["shell"]
         inner = _code(name, words, code, given, event, place)
         reading.scripts, reading.command = inner.scripts, inner.command
-        for finding in inner.findings:
-            finding.via = (tool, *finding.via)
-            findings.append(finding)
+        findings += _said_by(tool, inner.findings)
         return reading
     sql = _first(given, _SQL_KEYS)
-    if sql and any(
-        w in ("sql", "query", "execute", "database", "db")
-        for w in [*words, *_words(parts[1] if len(parts) > 1 else "")]
-    ):
+    if sql and ("query" not in given or _SQL_WORDS & {*words, *server}):
         from .code.sql import read_sql
 
         roles = _production_roles(given)
@@ -399,8 +507,21 @@ def _mcp(tool: str, given: Mapping[str, Any], event: Event, place: Place) -> Rea
             if act in ("drop", "truncate", "flush", "delete-all", "update-all", "drop-column", "delete", "grant"):
                 findings.append(Finding("database", Target("none", thing, roles), program=tool, facts=frozenset(fact)))
         return reading
-    path = _first(given, _PATH_KEYS)
+    moving = ("source", "source_path", "src", "from", "old_path") if verb in ("move", "rename") else ()
+    path = _first(given, (*moving, *_PATH_KEYS))
     facts = {"mcp"}
+    grave = _grave(words, server, given)
+    if grave and not _NOTEBOOKS & set(server):
+        findings.append(
+            Finding(
+                "infrastructure",
+                Target("remote", name, _production_roles(given)),
+                sure="likely",
+                program=tool,
+                facts=frozenset(facts | {"mcp-" + grave}),
+            )
+        )
+        return reading
     if hints.get("destructiveHint") is True:
         facts.add("destructive-hint")
     paths = given.get("paths")
@@ -411,7 +532,9 @@ def _mcp(tool: str, given: Mapping[str, Any], event: Event, place: Place) -> Rea
             target = _file(one, event, place)
             more = {"force", "recursive"} if whole or place.world.kind(target.path) == "dir" else {"force"}
             findings.append(Finding("delete", target, program=tool, facts=frozenset(facts | more)))
-        if not names:
+        if not names and _NOTEBOOKS & set(server):
+            findings.append(Finding("delete", Target("remote", name), program=tool, facts=frozenset(("mcp-note",))))
+        elif not names:
             findings.append(
                 Finding(
                     "infrastructure",
@@ -495,10 +618,21 @@ def _code(name: str, words: list[str], code: str, given: Mapping[str, Any], even
         ("lua", "lua"),
     ):
         if mark in said:
-            return _interpreted(known, code, cwd, place)
+            return _cell(code, cwd, place) if known == "python" else _interpreted(known, code, cwd, place)
     if _is_python(code):
         return _interpreted("python", code, cwd, place)
     return shell_call(code, cwd, place)
+
+
+def _cell(code: str, cwd: str, place: Place) -> Reading:
+    """A notebook cell: its shell lines and its Python."""
+    shell, rest = cell_parts(code)
+    if not shell:
+        return _interpreted("python", code, cwd, place)
+    reading = shell_call(shell, cwd, place)
+    if rest.strip():
+        reading.findings += _interpreted("python", rest, cwd, place).findings
+    return reading
 
 
 def _is_python(code: str) -> bool:

@@ -68,7 +68,7 @@ ROLES = frozenset(
     (
         "secret", "shell-rc", "git-hook", "git-config", "ci", "hook-settings", "gate", "ssh", "cron", "autostart",
         "system-config", "package-scripts", "tracked", "tracked-clean", "untracked", "wildcard", "contents", "production", "public",
-        "local", "database-file", "history", "log", "container-file", "agent-instructions", "elsewhere", "top", "transcript", "foreign", "disguised", "test",
+        "local", "database-file", "history", "log", "container-file", "agent-instructions", "elsewhere", "top", "transcript", "foreign", "disguised", "test", "command-dir", "tool-config",
     )
 )  # fmt: skip
 

@@ -239,7 +239,28 @@ _AUTOSTART = (
     "/etc/update-motd.d/",
     "/etc/apt/apt.conf.d/",
     "/etc/udev/rules.d/",
+    "/.config/environment.d/",
+    "/.config/direnv/direnvrc",
+    "/.direnvrc",
+    "/.gradle/init.gradle",
+    "/.gradle/init.d/",
+    "/.config/plasma-workspace/env/",
+    "/library/startupitems/",
+    "/.ipython/profile_default/startup/",
 )
+# Python runs these whenever it starts.
+_PYTHON_START = ("/sitecustomize.py", "/usercustomize.py", ".pth", ".egg-link")
+# Directories of home from which commands are started by their bare name.
+_COMMAND_DIRS = (
+    ".local/bin/", "bin/", ".cargo/bin/", "go/bin/", ".bun/bin/", ".deno/bin/", ".npm-global/bin/", ".yarn/bin/", ".local/share/mise/shims/",
+    ".pyenv/shims/", ".rbenv/shims/", ".asdf/shims/", ".nvm/versions/", ".volta/bin/", ".krew/bin/", ".dotnet/tools/", ".composer/vendor/bin/",
+)  # fmt: skip
+# Settings that make a tool start another program or fetch from another place.
+_TOOL_CONFIG = (
+    "/.cargo/config.toml", "/.cargo/config", "/pip.conf", "/pip/pip.ini", "/.pydistutils.cfg", "/.config/uv/uv.toml", "/.condarc", "/.gemrc", "/.yarnrc", "/.yarnrc.yml", "/.curlrc", "/.wgetrc", "/.vimrc", "/.config/nvim/init.lua",
+    "/.config/nvim/init.vim", "/.emacs", "/.emacs.d/init.el", "/.tmux.conf", "/.mcp.json", "/.cursor/mcp.json", "/.vscode/mcp.json", "/.vscode/tasks.json", "/.vscode/launch.json", "/.vscode/settings.json", "/.idea/workspace.xml",
+    "/.devcontainer/devcontainer.json", "/.m2/settings.xml", "/.gdbinit", "/.lldbinit", "/.irbrc", "/.pythonrc", "/.hgrc", "/.bazelrc", "/.config/hg/hgrc", "/.screenrc", "/.rprofile", "/.julia/config/startup.jl", "/.psqlrc", "/.sqliterc", "/.config/containers/registries.conf",
+)  # fmt: skip
 _CRON = ("/etc/cron", "/var/spool/cron", "/etc/anacrontab", "/etc/at.")
 PRODUCTION = ("production", "prod", "live", "prd")
 
@@ -566,7 +587,18 @@ def _roles(path: str, place: Place) -> set[str]:
         roles.add("transcript")
     if "/.git/hooks" in low or "/.husky/" in low or low.endswith("/.git/hooks"):
         roles.add("git-hook")
-    if low.endswith(("/.git/config", "/.gitconfig", "/.config/git/config", "/etc/gitconfig")):
+    if low.endswith(
+        (
+            "/.git/config",
+            "/.gitconfig",
+            "/.config/git/config",
+            "/etc/gitconfig",
+            "/.git/config.worktree",
+            "/.git/info/attributes",
+        )
+    ):
+        roles.add("git-config")
+    if "/.config/git/" in low and not low.endswith(("/ignore", "/message", ".gitmessage")):
         roles.add("git-config")
     if "/.ssh/" in low or low.endswith("/.ssh"):
         roles.add("ssh")
@@ -583,6 +615,14 @@ def _roles(path: str, place: Place) -> set[str]:
         roles.add("ci")
     if any(mark in low for mark in _AUTOSTART):
         roles.add("autostart")
+    if low.endswith(_PYTHON_START) and (
+        "/site-packages/" in low or "/dist-packages/" in low or "/sitecustomize" in low or "/usercustomize" in low
+    ):
+        roles.add("autostart")
+    if inside and inside.startswith(_COMMAND_DIRS) and not (place.project and is_within(path, place.project)):
+        roles.add("command-dir")
+    if low.endswith(_TOOL_CONFIG):
+        roles.add("tool-config")
     if low.startswith(_CRON):
         roles.add("cron")
     if low.startswith("/etc/"):

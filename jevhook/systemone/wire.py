@@ -34,8 +34,6 @@ MIN_LEVELS, MAX_LEVELS = 2, 10
 SUM_SLACK = 0.05  # jevcompat's own tolerance; answers carry two decimals
 ROUNDING = 0.005
 
-_NAN = float("nan")
-
 
 class JudgeError(Exception):
     """Why a judge gave no answers.
@@ -305,58 +303,12 @@ def read_usage(body: Any) -> dict[str, int]:
 # --------------------------------------------------------------------------------------------- response JSON
 
 
-class _Strict:
-    """Options for the C scanner: twice the same key is an answer that two readers would read differently."""
-
-    strict = False
-    object_hook = None
-    parse_float = float
-    memo: dict[str, str] = {}  # noqa: RUF012
-
-    @staticmethod
-    def parse_int(text: str) -> int | float:
-        return int(text) if len(text) <= 400 else float(text)
-
-    @staticmethod
-    def parse_constant(name: str) -> float:
-        return _NAN  # NaN and both infinities: dropped later, with the one answer that holds it
-
-    @staticmethod
-    def object_pairs_hook(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        built = dict(pairs)
-        if len(built) != len(pairs):
-            raise ValueError("a key appears twice in one object")
-        return built
-
-
 def decode(body: bytes) -> Any:
-    """The JSON value in a response body.  Raises ValueError: not UTF-8, not one JSON value, or a key twice."""
-    text = body.decode("utf-8").strip(" \t\r\n\ufeff")
-    try:
-        import _json
+    """The JSON value in a response body.  Raises ValueError: not UTF-8, not one JSON value, or a key twice.
 
-        scan = _json.make_scanner(_Strict)  # type: ignore[arg-type]
-    except (ImportError, AttributeError):  # not CPython
-        import json
-
-        try:
-            return json.loads(
-                text,
-                strict=False,
-                parse_constant=_Strict.parse_constant,
-                object_pairs_hook=_Strict.object_pairs_hook,
-            )
-        except RecursionError:
-            raise ValueError("nested too deeply") from None
-    try:
-        value, stop = scan(text, 0)
-    except (StopIteration, SystemError):  # SystemError: the scanner's error class is in json.decoder, not loaded here
-        raise ValueError("not JSON") from None
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    if stop != len(text):
-        raise ValueError("text after the JSON value")
-    return value
+    NaN and infinities are let through: they are dropped later, with the one answer that holds them.
+    """
+    return jsonio.loads(body.decode("utf-8").strip(" \t\r\n\ufeff"), once=True)
 
 
 def encode(body: dict[str, Any]) -> bytes:

@@ -51,7 +51,17 @@ _ALIKE = dict(
         strict=True,
     )
 )
-_ENTITIES = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'", "nbsp": " ", "colon": ":", "period": ".", "comma": ","}
+_ENTITIES = {
+    "lt": "<",
+    "gt": ">",
+    "amp": "&",
+    "quot": '"',
+    "apos": "'",
+    "nbsp": " ",
+    "colon": ":",
+    "period": ".",
+    "comma": ",",
+}
 _HIDING = ("display:none", "display: none", "visibility:hidden", "visibility: hidden", "font-size:0", "font-size: 0",
            "font-size:1px", "opacity:0", "opacity: 0", 'hidden="', "<div hidden", "<span hidden", "<p hidden",
            "color:#fff", "color: #fff", "color:white", "color: white", "left:-9999", "left: -9999")  # fmt: skip
@@ -221,9 +231,9 @@ class _Writer:
             self.facts.add("bidi")
         after = text[end : end + 1]
         # Between Latin letters only a soft hyphen has a use; elsewhere joiners are spelling.
-        if (before in _LETTERS and after in _LETTERS and run.strip("\u00ad") and not 0x300 <= ord(run[0]) < 0x370) or len(
-            run.strip("\u00ad")
-        ) > 7:
+        if (
+            before in _LETTERS and after in _LETTERS and run.strip("\u00ad") and not 0x300 <= ord(run[0]) < 0x370
+        ) or len(run.strip("\u00ad")) > 7:
             self.facts.add("invisible")
 
 
@@ -283,7 +293,9 @@ def _needs_more(text: str) -> bool:
     lowered = text.lower()
     if any(mark in lowered for mark in _ROTATED) or _has_run(text) or _spaced(text):
         return True
-    return any("\u0370" <= c < "\u0530" or c == "\u0261" or c == "\u0251" for c in text) if not text.isascii() else False
+    return (
+        any("\u0370" <= c < "\u0530" or c == "\u0261" or c == "\u0251" for c in text) if not text.isascii() else False
+    )
 
 
 def _special(text: str, at: int, writer: _Writer, aside: list[tuple[int, int]]) -> int:
@@ -382,13 +394,13 @@ def _past_escape(text: str, at: int) -> int:
             stop += 1
         return stop + 1 if stop < size and "@" <= text[stop] <= "~" else start
     if kind and kind in "]PX^_":
-        for stop in range(start, min(size, start + 2000)):
-            if text[stop] == "\x07" or text[stop] == "\x9c":
-                return stop + 1
-            if text[stop] == "\x1b" and text[stop + 1 : stop + 2] == "\\":
-                return stop + 2
-            if text[stop] == "\n":
-                break
+        limit = min(size, start + 2000)
+        line = text.find("\n", start, limit)
+        limit = line if line >= 0 else limit
+        ends = [(text.find(mark, start, limit), len(mark)) for mark in ("\x07", "\x1b\\", "\x9c")]
+        found = [at + length for at, length in ends if at >= 0]
+        if found:
+            return min(found)
         return start
     return min(size, start) if kind else at + 1
 
@@ -539,6 +551,9 @@ def _joined(text: str) -> str:
                 if len(part) == 1 and part.isalpha():
                     run.append(part)
                     continue
+                if run and part[:1].isalpha() and not part[1:2].isalnum():
+                    run.append(part[0])
+                    part = part[1:].strip()
                 if len(run) >= 4:
                     words.append("".join(run))
                 if len(part) > 1 and words:

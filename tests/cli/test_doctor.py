@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +85,11 @@ def test_the_project_and_the_argument_count_as_they_would_in_the_hook(here: Path
 @pytest.mark.parametrize(
     ("text", "name", "why"),
     [
+        ("", None, "rules only"),
         ('[judge]\nwhen = "never"', None, "judge.when = never"),
         ('[judge]\nprovider = "none"', None, "none"),
-        ('[judge]\nprovider = "embedded"', "embedded", "embedded"),
+        ('[judge]\nprovider = "embedded"', None, "embedded"),
+        ('[judge]\nprovider = "ollama"\nmodel = "m"', "ollama/m", "ollama"),
     ],
 )
 def test_the_judge_is_named_with_the_reason(
@@ -95,6 +99,7 @@ def test_the_judge_is_named_with_the_reason(
     _, found = asked()
     assert found["judge"]["name"] == name
     assert why in found["judge"]["why"]
+    assert f"\njudge    {name or 'none (rules only)'}: " in run().stdout
 
 
 def test_a_ledger_that_is_no_file_exits_1(here: Path, private_home: Path) -> None:
@@ -117,9 +122,47 @@ def test_lines_that_were_lost_are_shown_with_when_and_why(here: Path, private_ho
     (private_home / "file").write_text("")
     assert not ledger.append({"a": 1}, env, str(private_home / "file" / "ledger.ndjson"))
     code, found = asked()
-    assert (code, found["ledger"]["write_failures"]) == (0, 1)
+    assert (code, found["ok"], found["ledger"]["write_failures"], found["ledger"]["lost_lately"]) == (1, False, 1, True)
     assert found["ledger"]["last_failures"][0]["reason"]
     assert "1 lines could not be written" in run().stdout
+
+
+def test_lines_that_were_lost_long_ago_are_shown_and_that_is_all(here: Path, private_home: Path) -> None:
+    failures = private_home / ".local/state/jevhook/write-failures"
+    failures.parent.mkdir(parents=True)
+    failures.write_text("2020-01-31T23:59:59.123Z ENOSPC No space left on device\n")
+    code, found = asked()
+    assert (code, found["ok"], found["ledger"]["write_failures"], found["ledger"]["lost_lately"]) == (0, True, 1, False)
+    assert "2020-01-31T23:59:59.123Z ENOSPC" in run().stdout
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["a ledger that is there", "a ledger to be made"])
+def test_a_disk_without_room_is_found_by_trying(here: Path, private_home: Path, there: bool) -> None:
+    """What stands in for the full disk: the process may not write a byte to any file."""
+    state = private_home / ".local/state/jevhook"
+    state.mkdir(parents=True)
+    if there:
+        (state / "ledger.ndjson").touch(mode=0o600)
+    before = sorted(state.iterdir())
+    words = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", sys.executable, "-m", "jevhook", "doctor", "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=30)
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["ledger"]["writable"]) == (1, False)
+    assert found["ledger"]["why"] == f"{state} can't be written: File too large"
+    assert sorted(state.iterdir()) == before, "the try leaves nothing"
+
+
+def test_an_exception_that_has_expired_is_named(here: Path, private_home: Path) -> None:
+    form = '[[exception]]\nid = "{}"\nrule = "git.reset-hard"\npath = "~/x"\nexpires = {}\n'
+    write(private_home, form.format("old", "2020-01-31") + form.format("new", "2999-01-31"))
+    code, found = asked()
+    assert (code, found["policy"]["expired"]) == (
+        0,
+        [{"id": "old", "rule": "git.reset-hard", "expires": "2020-01-31"}],
+    )
+    text = run().stdout
+    assert "expired  exception old for git.reset-hard: held until 2020-01-31\n" in text
+    assert "exception new" not in text
 
 
 def test_a_directory_named_by_somebody_else_cannot_move_the_terminals_cursor(

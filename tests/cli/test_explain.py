@@ -76,7 +76,7 @@ def test_every_host_is_told_in_its_own_words(here: Path) -> None:
     hosts = report("git reset --hard")["hosts"]
     assert hosts["claude"]["hookSpecificOutput"]["permissionDecision"] == "ask"
     assert hosts["codex"]["hookSpecificOutput"]["permissionDecision"] == "deny", "Codex has no ask"
-    assert all(answer.startswith("silence") for answer in report("ls")["hosts"].values())
+    assert set(report("ls")["hosts"].values()) == {"no opinion"}
 
 
 def test_the_plain_form_names_part_rule_decision_and_answers(here: Path) -> None:
@@ -85,7 +85,35 @@ def test_the_plain_form_names_part_rule_decision_and_answers(here: Path) -> None
     assert f"discard {here} (project-root) git.reset-hard" in text
     assert "ask git.reset-hard: git reset --hard throws away" in text
     assert "decision: ask, policy default" in text
-    assert "claude: {" in text and "codex: {" in text
+    assert "claude: {" in text and "codex cannot ask: deny: {" in text
+
+
+@pytest.mark.parametrize(
+    ("mode", "turned"),
+    [
+        ("default", {"codex": "cannot ask: deny"}),
+        ("bypassPermissions", {"claude": "cannot ask: deny", "codex": "cannot ask: deny"}),
+    ],
+)
+def test_an_ask_that_a_host_cannot_ask_is_named_with_what_it_becomes(
+    here: Path, mode: str, turned: dict[str, str]
+) -> None:
+    assert report("--event", "-", stdin=event("git reset --hard", permission_mode=mode))["turned"] == turned
+    assert report("rm -rf ~")["turned"] == {}
+
+
+def test_having_no_opinion_is_said_in_one_phrase(here: Path) -> None:
+    lines = run("ls").stdout.splitlines()[-3:]
+    assert lines[0].startswith("decision: no opinion")
+    assert [line.split(": ")[1] for line in lines[1:]] == ["no opinion", "no opinion"]
+
+
+def test_a_very_long_command_is_shown_in_part(here: Path) -> None:
+    command = "echo " + "a" * 100_000
+    text = run(command).stdout
+    assert text.splitlines()[0] == f"{command[:2000]}… (98,005 more characters)"
+    assert len(text) < 10_000
+    assert report(command)["command"] == command
 
 
 def test_home_and_cwd_are_the_ones_named(here: Path, tmp_path: Path) -> None:
@@ -98,7 +126,7 @@ def test_the_policy_named_is_the_one_explained(here: Path) -> None:
     assert report("git reset --hard", "--policy", "ci")["policy"] == "ci"
     shadow = report("rm -rf ~", "--policy", "shadow")
     assert (shadow["decision"], shadow["mode"]) == ("deny", "shadow")
-    assert all(answer.startswith("silence") for answer in shadow["hosts"].values())
+    assert set(shadow["hosts"].values()) == {"no opinion"}
     assert "tool.risk is shadow: nothing is acted" in run("rm -rf ~", "--policy", "shadow").stdout
 
 
@@ -134,6 +162,8 @@ def test_a_file_tools_event_is_explained_for_its_own_host_only(here: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "stdin", "code", "said"),
     [
+        (("",), None, 2, "nothing to explain"),
+        ((" \n",), None, 2, "nothing to explain"),
         ((), None, 2, "give either a COMMAND or --event FILE"),
         (("ls", "--event", "-"), "{}", 2, "give either a COMMAND or --event FILE"),
         (("--event", "-", "--cwd", "/tmp"), "{}", 2, "--cwd goes with a COMMAND"),

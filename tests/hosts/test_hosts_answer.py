@@ -6,6 +6,8 @@ A row's answer is the whole of stdout: one unknown key or a ``null`` makes a hos
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -229,15 +231,34 @@ def test_claude_gets_the_reason_where_it_would_drop_the_replacement(name: str, r
     assert answer == specific("PostToolUse", additionalContext=WHY)
 
 
-def test_claude_gets_the_reason_for_a_replacement_that_is_nested_too_deeply() -> None:
+@pytest.fixture(params=[1000, 6000], ids=["the interpreter's stack", "the hook's stack"])
+def stack(request: pytest.FixtureRequest) -> Iterator[int]:
+    """What is declined for its depth is declined whatever the process's recursion limit is."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(request.param)
+    yield request.param
+    sys.setrecursionlimit(before)
+
+
+@pytest.mark.parametrize("depth", [claude.MAX_DEPTH, 5_000])
+def test_claude_gets_the_reason_for_a_replacement_that_is_nested_too_deeply(depth: int, stack: int) -> None:
     deep: Any = "x"
-    for _ in range(5_000):
+    for _ in range(depth):
         deep = {"a": deep}
     answer = said(event(BASH), Decision("withhold", reason=WHY, replacement=result(BASH, more=deep)))
     assert answer == specific("PostToolUse", additionalContext=WHY)
 
 
-def test_shapes_are_compared_without_end_of_stack() -> None:
+def test_a_replacement_a_little_deep_is_still_a_replacement(stack: int) -> None:
+    deep: Any = "x"
+    for _ in range(claude.MAX_DEPTH - 2):
+        deep = [deep]
+    replacement = result(BASH, more=deep)
+    answer = said(event(BASH), Decision("withhold", reason=WHY, replacement=replacement))
+    assert answer == specific("PostToolUse", updatedToolOutput=replacement)
+
+
+def test_shapes_are_compared_without_end_of_stack(stack: int) -> None:
     deep: Any = "x"
     for _ in range(5_000):
         deep = {"a": deep}

@@ -58,6 +58,11 @@ def judge(inv: Invocation) -> Flow:
     if ANY in inv.path or NAME in inv.path or STAR in inv.path or QMARK in inv.path:
         return _unknown_program(inv)
     reader = table().get(name)
+    if inv.walk.scripts and "/" in inv.path:
+        known = inv.walk.scripts.get(inv.target(inv.path).path + "\0program")
+        if known:  # a copy of a program that was made on this line
+            name = inv.name = known
+            reader = _table.get(known)
     if reader is None:
         low = name.lower()
         if low != name and low in _table:  # macOS and Windows start the same file under any spelling
@@ -69,22 +74,34 @@ def judge(inv: Invocation) -> Flow:
     inv.walk.add(inv, "run", Target("none"), "certain", positional, flags, _env_facts(inv), "")
     if inv.env:
         exported(inv)
+    from .launch import BEFORE, tail
+
+    before = BEFORE.get(name)
+    if before is not None:
+        _guarded(before, inv)
     if reader is not None:
-        try:
-            flow = reader(inv)
-        except Exception as wrong:  # one reader's defect must not hide what the rest of the line does
-            inv.walk.unanalysed(f"{name}: {type(wrong).__name__} while reading it", inv.start, inv.end, ("failed",))
-            flow = None
+        flow = _guarded(reader, inv)
         if flow is not None:
             return flow
-    elif "/" in inv.path or inv.path.endswith((".sh", ".py", ".bash")):
-        from .interpreters import run_path
+    else:
+        if inv.args:
+            _guarded(tail, inv)
+        if "/" in inv.path or inv.path.endswith((".sh", ".py", ".bash")):
+            from .interpreters import run_path
 
-        return run_path(inv)
+            return run_path(inv)
     taints = inv.taints | (inv.stdin.taints if inv.stdin is not None else frozenset())
     return Flow(
         None, taints | _SETUP if name in _SETUP_PROGRAMS or any(w in _SETUP_WORDS for w in positional[:2]) else taints
     )
+
+
+def _guarded(reader: Callable[[Invocation], Flow | None], inv: Invocation) -> Flow | None:
+    try:
+        return reader(inv)
+    except Exception as wrong:  # one reader's defect must not hide what the rest of the line does
+        inv.walk.unanalysed(f"{inv.name}: {type(wrong).__name__} while reading it", inv.start, inv.end, ("failed",))
+        return None
 
 
 # Programs and subcommands that print shell code meant for eval and source: a tool's own set-up.

@@ -176,18 +176,49 @@ def sql_client(inv: Invocation) -> Flow:
         texts += words
     if has(args, "-readonly", "--readonly", "-safe", "--safe"):
         return Flow(None, frozenset())
+    if inv.stdin is not None and inv.stdin.text is not None:
+        texts.append(inv.stdin.text)
+    paths = [*values_of(args, "-f", "--file", "-i")] if inv.name in _FILE_CLIENTS else []
     for text in texts:
         sql_effects(inv, text)
-    for path in values_of(args, "-f", "--file", "-i"):
-        if inv.name in ("psql", "mysql", "mariadb", "sqlcmd", "cqlsh", "snowsql"):
-            known = inv.walk.scripts.get(inv.target(path).path)
-            if known is None and not inv.scope.where:
-                known = inv.walk.world.text(inv.target(path).path, 1 << 18)
-            if known is not None:
-                sql_effects(inv, known)
-    if inv.stdin is not None and inv.stdin.text is not None:
-        sql_effects(inv, inv.stdin.text)
+        paths += _included(text)
+    for path in paths[:20]:
+        known = _on_disk(inv, path)
+        if known is not None:
+            sql_effects(inv, known)
     return Flow(None, frozenset())
+
+
+_FILE_CLIENTS = ("psql", "mysql", "mariadb", "sqlcmd", "cqlsh", "snowsql")
+
+
+def _included(text: str) -> list[str]:
+    """Files that a client's own commands read in: ``\\i FILE`` (psql), ``source FILE`` (mysql), ``.read FILE`` (sqlite)."""
+    found: list[str] = []
+    for line in text.split("\n"):
+        words = line.strip().rstrip(";").split()
+        if len(words) == 2 and words[0].lower() in (
+            "\\i",
+            "\\ir",
+            "\\include",
+            "source",
+            "\\.",
+            ".read",
+            "@",
+            "start",
+            "!source",
+        ):
+            found.append(words[1].strip("'\""))
+    return found
+
+
+def _on_disk(inv: Invocation, path: str) -> str | None:
+    """The text of a script: as written on this line, else from disk (at most 256 KB)."""
+    where = inv.target(path).path
+    known = inv.walk.scripts.get(where)
+    if known is None and not inv.scope.where:
+        known = inv.walk.world.text(where, 1 << 18)
+    return known
 
 
 def cypher(inv: Invocation) -> Flow:
@@ -286,6 +317,9 @@ def mongo(inv: Invocation) -> Flow:
                 inv.code(thing, f"{inv.name} shell")
             elif act in ("drop", "delete-all", "update-all", "delete", "shutdown", "grant"):
                 kind = thing.partition(" ")[0]
+                if ANY in thing and kind == "database":  # db is the one the client was started on
+                    named = operands(inv.args, *_VALUED, "--eval")[:1]
+                    thing = f"database {named[0].rsplit('/', 1)[-1].split('?')[0]}" if named else "the current database"
                 effect(inv, act, thing, said=texts, extra=("mongo", kind) if act == "drop" else ("mongo",))
     return Flow(None, frozenset())
 
@@ -414,7 +448,9 @@ def migration(inv: Invocation, name: str = "", args: list[str] | None = None) ->
     rows = _TABLE.get(name or inv.name)
     if rows is None or has(words_of, "--help", "--dry-run", "--pretend", "--dump-sql", "--sql"):
         return
-    no_value = ("-c",) if inv.name == "pg_restore" else ()
+    no_value: tuple[str, ...] = ("-c",) if inv.name == "pg_restore" else ()
+    if inv.name in ("mysqladmin", "mariadb-admin"):
+        no_value = ("-f", "--force", "-i", "-c", "-v")
     valued = [v for v in _TABLE_VALUED if v not in no_value]
     words = [w.lower() for w in operands(words_of, *valued)]
     if name in ("", "rake", "rails") and inv.name in ("rake", "rails", "gitlab-rake"):
@@ -471,6 +507,9 @@ def tool(inv: Invocation) -> Flow | None:
     words = operands(args, *_TABLE_VALUED)
     if name in ("rails", "gitlab-rails") and words[:1] in (["runner"], ["r"]):
         _orm(inv, " ".join(words[1:]))
+    elif name in ("rails", "gitlab-rails") and words[:1] in (["c"], ["console"]):
+        if inv.stdin is not None and inv.stdin.text is not None:
+            _orm(inv, inv.stdin.text)
     elif name in ("manage.py", "django-admin"):
         return django(inv, words)
     elif name == "prisma" and words[:2] == ["db", "execute"]:
@@ -573,7 +612,27 @@ def interpreted(inv: Invocation) -> Flow | None:
         module = inv.args[k + 1] if k + 1 < len(inv.args) else ""
         if module in ("alembic", "flask", "django"):
             inv.command(["django-admin" if module == "django" else module, *inv.args[k + 2 :]], "python -m")
-    return program(inv)
+    before = len(inv.walk.findings)
+    flow = program(inv)
+    if any(f.effect == "database" for f in inv.walk.findings[before:]) and _scratch_file(inv):
+        for finding in inv.walk.findings[before:]:
+            if finding.effect == "database":
+                finding.facts = finding.facts | {"test-database"}
+    return flow
+
+
+def _scratch_file(inv: Invocation) -> bool:
+    """Whether every ``connect("…")`` in the code opens a file in a temporary directory or memory."""
+    text = " ".join(inv.args) + (inv.stdin.text or "" if inv.stdin is not None else "")
+    pieces = text.split("connect(")[1:]
+    if not pieces:
+        return False
+    for piece in pieces:
+        quote = piece[:1]
+        name = piece[1:].split(quote, 1)[0] if quote in ("'", '"') else ""
+        if name != ":memory:" and (not name or "://" in name or inv.target(name).kind != "temp"):
+            return False
+    return True
 
 
 READERS: dict[str, Callable[[Invocation], Flow | None]] = {

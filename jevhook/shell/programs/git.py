@@ -248,7 +248,16 @@ def _setting(inv: Invocation, text: str) -> None:
 
 
 def _add_work(inv: Invocation, what: str, facts: tuple[str, ...] = (), target: Target | None = None) -> None:
-    inv.add("discard", target or inv.target("."), facts=facts, detail=f"git {what}")
+    inv.add("discard", target or inv.target("."), facts=(*facts, *_fresh(inv)), detail=f"git {what}")
+
+
+def _fresh(inv: Invocation) -> tuple[str, ...]:
+    """("fresh",) in a tree that this very line cloned: nobody's work is in it yet."""
+    from ..paths import is_within
+
+    where = inv.target(".").path
+    trees = [n[5:] for n in inv.walk.notes if n[:5] == "tree:"]
+    return ("fresh",) if any(where and is_within(where, tree) for tree in trees) else ()
 
 
 def _reset(inv: Invocation, args: list[str]) -> None:
@@ -273,8 +282,8 @@ def _checkout(inv: Invocation, args: list[str]) -> None:
         if force:
             _add_work(inv, "checkout -f", ("forced",))
         return
-    if flags & {"-p", "--patch"}:
-        return
+    if flags & {"-p", "--patch", "--theirs", "--ours"}:
+        return  # --ours and --theirs take one side of a conflict: what stood there was made by the merge
     paths = list(behind)
     if not behind:
         if (len(words) == 1 and _looks_like_path(inv, words[0])) or any(
@@ -310,7 +319,7 @@ def _discard_path(inv: Invocation, path: str, what: str) -> None:
     ):
         return  # nothing in it differs from the index
     facts = ("all",) if target.kind in ("project-root", "project-parent") else ("paths",)
-    inv.add("discard", target, facts=facts, detail=f"git {what}")
+    inv.add("discard", target, facts=(*facts, *_fresh(inv)), detail=f"git {what}")
 
 
 def _restore(inv: Invocation, args: list[str]) -> None:
@@ -353,7 +362,7 @@ def _clean(inv: Invocation, args: list[str]) -> None:
         if target.kind in ("build", "cache", "temp"):
             inv.add("delete", target, facts=("recursive",))
         else:
-            inv.add("discard", target, facts=(*facts, "paths"), detail="git clean")
+            inv.add("discard", target, facts=(*facts, "paths", *_fresh(inv)), detail="git clean")
 
 
 def _stash(inv: Invocation, args: list[str]) -> None:
@@ -402,8 +411,12 @@ def _push(inv: Invocation, args: list[str]) -> None:
     state = inv.walk.world.git(inv.scope.cwd) if inv.scope.cwd[:1] == "/" and ANY not in inv.scope.cwd else None
     remotes = state.remotes() if state is not None else {}
     roles: tuple[str, ...] = ()
-    made_here = remote != "origin" and f"remote:{remote}" in inv.walk.notes
-    is_url = made_here or "://" in remote or ("@" in remote and ":" in remote) or remote.startswith(("/", "./", "../", "~"))
+    made_here = (
+        remote != "origin" and f"remote:{remote}" in inv.walk.notes
+    ) or f"remote-moved:{remote}" in inv.walk.notes
+    is_url = (
+        made_here or "://" in remote or ("@" in remote and ":" in remote) or remote.startswith(("/", "./", "../", "~"))
+    )
     if is_url and remote not in remotes.values() and not remote.startswith(("/", "./", "../", "~", "file:")):
         from .network import host_of, host_roles, send
 
@@ -504,6 +517,10 @@ def _prune(inv: Invocation, args: list[str]) -> None:
 def _update_ref(inv: Invocation, args: list[str]) -> None:
     if has(args, "-d", "--delete") or has(args, "--stdin"):
         inv.add("delete-ref", Target("none", " ".join(operands(args))), facts=("ref", "force"))
+        return
+    words = operands(args, "-m")
+    if len(words) == 2 and words[0].startswith("refs/heads/"):  # with the old value given, git checks it
+        inv.add("delete-ref", Target("none", words[0][11:]), facts=("ref", "moved"))
 
 
 def _worktree(inv: Invocation, args: list[str]) -> None:
@@ -520,15 +537,15 @@ def _worktree(inv: Invocation, args: list[str]) -> None:
 
 
 def _submodule(inv: Invocation, args: list[str]) -> None:
+    at = args.index("foreach") if "foreach" in args else -1
+    if at >= 0:  # what stands behind foreach is the command with its own options
+        code = [a for k, a in enumerate(args[at + 1 :]) if a not in ("--recursive", "--quiet", "-q") or k > 2]
+        text = code[0] if len(code) == 1 else " ".join(code)
+        inv.code(text, "git submodule foreach")
+        return
     words = operands(args)
     if words[:1] == ["deinit"] and has(args, "-f", "--force"):
         _add_work(inv, "submodule deinit --force", ("forced", "paths"))
-    if words[:1] == ["foreach"]:
-        code = words[1:]
-        text = code[0] if len(code) == 1 else " ".join(code)
-        inv.code(text, "git submodule foreach")
-        if "reset --hard" in text or "clean -f" in text:
-            _add_work(inv, "submodule foreach", ("hard",))
 
 
 def _rm(inv: Invocation, args: list[str]) -> None:
@@ -580,6 +597,33 @@ def _config(inv: Invocation, args: list[str]) -> None:
 
 
 def _clone(inv: Invocation, args: list[str]) -> None:
+    words = operands(
+        args,
+        "-b",
+        "--branch",
+        "--depth",
+        "-o",
+        "--origin",
+        "-c",
+        "--config",
+        "-j",
+        "--jobs",
+        "--reference",
+        "--filter",
+        "--separate-git-dir",
+        "-u",
+        "--upload-pack",
+        "--template",
+    )
+    if words:
+        name = (
+            words[1]
+            if len(words) > 1
+            else words[0].rstrip("/").rsplit("/", 1)[-1].rsplit(":", 1)[-1].removesuffix(".git")
+        )
+        tree = inv.target(name).path
+        if tree[:1] == "/" and ANY not in tree and not inv.walk.world.kind(tree):
+            inv.walk.notes.append("tree:" + tree)
     for text in values_of(args, "-c", "--config"):
         _setting(inv, text)
     for url in operands(
@@ -596,9 +640,23 @@ def _fetch(inv: Invocation, args: list[str]) -> None:
     program = value_of(args, "--upload-pack")
     if program:
         inv.code(program, "git --upload-pack")
-    for url in operands(args)[:1]:
+    words = operands(args)
+    for url in words[:1]:
         if url.startswith("ext::"):
             inv.code(url[5:], "git ext::")
+    force = has(args, "-f", "--force")
+    for spec in words[1:9]:
+        source, mark, into = spec.partition(":")
+        into = into.removeprefix("refs/heads/")
+        if (
+            mark
+            and into
+            and not into.startswith("refs/")
+            and STAR not in into
+            and "*" not in into
+            and (force or source[:1] == "+")
+        ):
+            inv.add("delete-ref", Target("none", into), facts=("fetched", "force"))
 
 
 def _grep(inv: Invocation, args: list[str]) -> None:
@@ -661,8 +719,24 @@ def _remote(inv: Invocation, args: list[str]) -> None:
     words = operands(args, "-t", "-m")
     if words[:1] in (["add"], ["set-url"]) and len(words) > 2:
         inv.walk.notes.append("remote:" + words[1])  # a remote that this line makes is nobody's yet
+        if words[0] == "set-url" and _elsewhere(inv, words[1], words[2]):
+            inv.walk.notes.append("remote-moved:" + words[1])
     if words[:1] in (["remove"], ["rm"]):
         inv.add("delete-ref", Target("none", " ".join(words[1:])), facts=("remote-entry",))
+
+
+def _elsewhere(inv: Invocation, name: str, url: str) -> bool:
+    """Whether ``url`` is on another host than the remote was, as far as that can be seen."""
+    from .network import host_of
+
+    known = inv.walk.world.git(inv.scope.cwd) if inv.scope.cwd[:1] == "/" and ANY not in inv.scope.cwd else None
+    before = known.remotes().get(name, "") if known is not None else ""
+    host = host_of(url)
+    if before:
+        return host_of(before) != host
+    return (
+        host not in ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "ssh.github.com") and ANY not in url
+    )
 
 
 def _plumbing(inv: Invocation, args: list[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..finding import ANY, STAR, Target
+from ..finding import ANY, NAME, QMARK, STAR, Target
 from ..walk import MAX_SCRIPT, NO_FLOW, UNKNOWN_FLOW, Flow
 from .options import has, value_of, values_of
 
@@ -130,6 +130,15 @@ def _script(inv: Invocation, path: str, args: list[str], via: str) -> Flow:
         tainted_code(inv, frozenset(marks.split(",")))
         return UNKNOWN_FLOW
     text = inv.walk.scripts.get(target.path)
+    if text is None and (STAR in target.path or QMARK in target.path):
+        matches = globbed(inv, target.path)
+        for match in matches:
+            _script(inv, match, args, via)
+        if matches:
+            return UNKNOWN_FLOW
+    copied = inv.walk.scripts.get(target.path + "\0copy")
+    if text is None and copied:
+        target = inv.target(copied)
     if (
         text is None
         and not inv.scope.where
@@ -147,6 +156,35 @@ def _script(inv: Invocation, path: str, args: list[str], via: str) -> Flow:
     return script_text(inv, text, target.path, args, via)
 
 
+def globbed(inv: Invocation, pattern: str) -> list[str]:
+    """The files that a path with wildcards in its last part names, as far as the directory can be looked at."""
+    from ..paths import glob_match
+
+    directory, _, name = pattern.rpartition("/")
+    if inv.scope.where or pattern[:1] != "/" or any(c in directory for c in (STAR, QMARK, ANY, NAME)) or ANY in name:
+        return []
+    found = inv.walk.world.names(directory or "/", 500) or []
+    return [f"{directory}/{n}" for n in sorted(found) if n[:1] != "." and glob_match(name, n)][:50]
+
+
+def file_text(inv: Invocation, path: str) -> str | None:
+    """The text of a file that is about to be run: written on this line, or on disk within bounds."""
+    target = inv.target(path)
+    text = inv.walk.scripts.get(target.path)
+    if text is not None:
+        return text
+    at = inv.walk.scripts.get(target.path + "\0copy") or target.path
+    if inv.scope.where or at[:1] != "/" or ANY in at or STAR in at:
+        return None
+    return inv.walk.world.text(at, MAX_SCRIPT) if 0 < inv.walk.world.size(at) <= MAX_SCRIPT else None
+
+
+def in_script(inv: Invocation, before: int) -> None:
+    """Mark the findings since ``before`` as coming out of a file and not off the line."""
+    for finding in inv.walk.findings[before:]:
+        finding.facts = finding.facts | {"in-script"}
+
+
 def script_text(inv: Invocation, text: str, path: str, args: list[str], via: str) -> Flow:
     """The text of a script, in whatever language it is in."""
     if "\0" in text[:4096]:  # a binary
@@ -159,15 +197,24 @@ def script_text(inv: Invocation, text: str, path: str, args: list[str], via: str
         scope = inv.scope if via == "source" else inv.scope.copy()
         if args or via != "source":
             scope.args = args
+        # where the script lies: what SCRIPT_DIR="$(dirname "${BASH_SOURCE[0]}")" is made of
+        saved = {name: scope.env.get(name) for name in ("0", "BASH_SOURCE")}
+        if path[:1] == "/":
+            scope.env["BASH_SOURCE"] = path
+            if via != "source":
+                scope.env["0"] = path
         before = len(inv.walk.findings)
         flow = inv.code(text, f"script {path[path.rfind('/') + 1 :]}", scope)
-        for finding in inv.walk.findings[before:]:
-            finding.facts = finding.facts | {"in-script"}
+        in_script(inv, before)
+        for name, value in saved.items():
+            if value is None:
+                scope.env.pop(name, None)
+            else:
+                scope.env[name] = value
         return flow
     before = len(inv.walk.findings)
     code_effects(inv, language, text, args)
-    for finding in inv.walk.findings[before:]:
-        finding.facts = finding.facts | {"in-script"}
+    in_script(inv, before)
     return UNKNOWN_FLOW
 
 
@@ -177,6 +224,7 @@ def run_path(inv: Invocation) -> Flow:
     if (
         target.path in inv.walk.scripts
         or (target.path + "\0taint") in inv.walk.scripts
+        or (target.path + "\0copy") in inv.walk.scripts
         or (
             not inv.scope.where
             and target.kind not in ("system",)
@@ -273,6 +321,10 @@ def program(inv: Invocation) -> Flow | None:
             i += 1
         i += 1
     rest = args[i:] if not script else args[i + 1 :]
+    if language == "node":
+        for path in values_of(args[: i + 1], "-r", "--require", "--import", "--loader", "--experimental-loader"):
+            if path[:1] in "./" and path != ".":
+                _script(inv, path, [], "node")
     if codes:
         tainted_code(inv, inv.taints)
         in_place = language in ("perl", "ruby") and any(
@@ -343,9 +395,16 @@ def _bun(inv: Invocation) -> Flow | None:
     if code is not None:
         code_effects(inv, "node", code, [])
         return UNKNOWN_FLOW
+    words = [a for a in inv.args if a[:1] != "-"]
+    path = words[1] if words[:1] == ["run"] and len(words) > 1 else words[0] if words else ""
+    if path.endswith((".ts", ".js", ".mjs", ".cjs", ".mts", ".tsx", ".jsx")) and "://" not in path:
+        return _script(inv, path, inv.args[inv.args.index(path) + 1 :], inv.name)
     if inv.name == "bun":
         return runner(inv)
-    words = [a for a in inv.args if a[:1] != "-"]
+    if words[:1] == ["task"] and len(words) > 1:
+        from .tools import deno_task
+
+        deno_task(inv, words[1])
     if words[:1] == ["run"] and len(words) > 1 and words[1].startswith(("http://", "https://")):
         inv.add("run-remote-code", Target("remote", words[1]))
     return None
@@ -359,7 +418,46 @@ def _module(inv: Invocation, module: str, rest: list[str]) -> Flow | None:
         inv.add("listen", Target("none"), facts=("file-server",))
     elif module == "pdb" or module == "code":
         interactive(inv, "repl")
+    elif module and module.replace(".", "_").isidentifier() and inv.scope.cwd[:1] == "/" and not inv.scope.where:
+        base = module.replace(".", "/")
+        for path in (base + ".py", base + "/__main__.py"):
+            if file_text(inv, "./" + path) is not None:
+                return _script(inv, "./" + path, rest, inv.name)
     return None
+
+
+_TELLING = ("rmtree", "rm -", "rmSync", "rmdirSync", "rimraf", "rm_rf", "rm_r", "rmdir", "removedirs", "FileUtils", "remove_entry", "mkfs", "dd if=", "/dev/sd", "push --force", "push -f", "unlink", "| sh", "| bash", "|sh", "|bash", "remove(", "emptyDir", "rmtree(")  # fmt: skip
+
+
+def _telling(code: str) -> list[str]:
+    """Lines out of code that could not be read whole which name a deletion, each a small program with the imports and
+    the assignments it needs: padding and broken syntax must not hide a catastrophe.  Linear in the code."""
+    if not any(mark in code for mark in _TELLING):
+        return []
+    head: list[str] = []
+    told: list[str] = []
+    given: dict[str, str] = {}
+    for line in code.split("\n"):
+        text = line.strip()
+        if len(text) > 4000:
+            at = next((text.find(m) for m in _TELLING if m in text), -1)
+            if at < 0:
+                continue
+            text = text[max(0, text.rfind(";", 0, at) + 1) : at + 400].strip()
+        if len(told) < 40 and any(mark in text for mark in _TELLING):
+            told.append(text)
+        if text.startswith(("import ", "from ", "use ", "require", "const ", "let ", "var ")) and len(head) < 40:
+            if "import" in text or "require" in text or text.startswith("use "):
+                head.append(text)
+        name, mark, _ = text.partition("=")
+        name = name.strip().removeprefix("const ").removeprefix("let ").removeprefix("var ").removeprefix("my ").strip()
+        if mark and name.lstrip("$@").isidentifier() and len(given) < 4000:
+            given[name] = text
+    pieces: list[str] = []
+    for text in told:
+        known = [line for name, line in given.items() if name in text and line != text and line not in head][:8]
+        pieces.append("\n".join((*head, *known, text)) + "\n")
+    return pieces
 
 
 def code_effects(inv: Invocation, language: str | None, code: str, args: list[str]) -> None:
@@ -373,12 +471,16 @@ def code_effects(inv: Invocation, language: str | None, code: str, args: list[st
     for name, text in inv.scope.env.items():
         known.setdefault(name, text)
     known.update(inv.env)
-    if not inv.walk.spend(1 + len(code) // 200):
+    code = code.replace(STAR, "*")
+    if inv.walk.spend(1 + min(len(code), 200_000) // 200):
+        acts, whole = read_code(language, code, known, args)
+        if not whole:
+            inv.walk.unanalysed(f"{language} code that could not be read whole", inv.start, inv.end, ("code", "partly"))
+    else:
+        acts, whole = [], False
         inv.walk.unanalysed("more work than one event is given", inv.start, inv.end, ("budget",))
-        return
-    acts, whole = read_code(language, code.replace(STAR, "*"), known, args)
     if not whole:
-        inv.walk.unanalysed(f"{language} code that could not be read whole", inv.start, inv.end, ("code", "partly"))
+        acts += [act for piece in _telling(code) for act in read_code(language, piece, known, args)[0]]
     reads_secret = sends = fetches = False
     outside = ""  # a file from outside the project that is read
     before = len(inv.walk.findings)
@@ -471,6 +573,12 @@ def awk(inv: Invocation) -> Flow:
             skip = True
         elif arg[:1] != "-" or arg == "-":
             words.append(arg)
+    for path in files:
+        text = file_text(inv, path)
+        if text is not None:
+            before = len(inv.walk.findings)
+            code_effects(inv, "awk", text, words)
+            in_script(inv, before)
     if not files and words:
         code_effects(inv, "awk", words[0], words[1:])
         words = words[1:]
@@ -499,6 +607,13 @@ def make(inv: Invocation) -> Flow | None:
         text = inv.walk.scripts.get(name)
         if text is not None:
             _makefile(inv, text)
+    else:
+        own_shell = next((a[6:] for a in inv.args if a.startswith("SHELL=")), "")
+        if own_shell and own_shell.rsplit("/", 1)[-1] not in SHELLS:
+            inv.code(own_shell, "make SHELL")
+        from .tools import make_targets
+
+        make_targets(inv, name or "")
     return None
 
 
@@ -529,6 +644,12 @@ def osascript(inv: Invocation) -> Flow:
             if quote >= 0:
                 inv.code(code[quote + 1 : end].replace('\\"', '"'), "osascript")
             at = code.find("do shell script", at + 10)
+        at = code.find("do script")
+        while at >= 0:
+            pieces = code[at:].replace('\\"', "\5").split('"')
+            if len(pieces) > 2:
+                inv.code(pieces[1].replace("\5", '"'), "osascript")
+            at = code.find("do script", at + 9)
         if "delete" in code and "Finder" in code:
             inv.add("delete", Target("unknown", "Finder"), sure="likely")
         if any(mark in code.lower() for mark in ("to restart", "to shut down", "to log out", "to sleep")):
@@ -540,8 +661,18 @@ def osascript(inv: Invocation) -> Flow:
 
 def windows_shell(inv: Invocation) -> Flow:
     """``cmd /c LINE`` and ``powershell -Command LINE``."""
-    from .powershell import cmd_line, powershell_line
+    from .powershell import _code, cmd_line, powershell_line
 
+    low = [a.lower() for a in inv.args]
+    at = next((i for i, a in enumerate(low) if a in ("-file", "-f") or a.endswith(".ps1")), -1)
+    if at >= 0 and inv.name.lower() != "cmd" and not any(a in ("-c", "-command") for a in low[:at]):
+        path = inv.args[at] if low[at].endswith(".ps1") else inv.args[at + 1] if at + 1 < len(low) else ""
+        text = file_text(inv, path) if path and inv.depth <= 8 else None
+        if text is not None:
+            before = len(inv.walk.findings)
+            _code(inv, text)
+            in_script(inv, before)
+            return UNKNOWN_FLOW
     return cmd_line(inv) if inv.name.lower() == "cmd" else powershell_line(inv)
 
 

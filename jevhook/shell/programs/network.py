@@ -399,7 +399,7 @@ def curl(inv: Invocation) -> Flow:
     ]:
         at = value.find("@")
         if value[:1] == "@":
-            sent.append((value[1:], "file"))
+            sent.append((value[1:], "data" if value[-5:] == ".json" else "file"))
         elif at > 0 and "=" not in value[:at] and value in values_of(args, "--data-urlencode"):
             sent.append((value[at + 1 :], "file"))
         elif value:
@@ -421,10 +421,10 @@ def curl(inv: Invocation) -> Flow:
             send(inv, hosts[0], facts=("stdin",) if visible else ("stdin", "upload"))
         elif kind == "file" and path.startswith("/dev/fd/"):
             send(inv, hosts[0], facts=("file", "upload"))
-        elif kind == "file":
+        elif kind in ("file", "data"):
             # the body of an ordinary API call, written to a file first
             body = (
-                json_call
+                (json_call or kind == "data")
                 and path.endswith((".json", ".jsonl", ".ndjson"))
                 and inv.target(path).kind in ("project", "build", "temp")
             )
@@ -638,9 +638,22 @@ def netcat(inv: Invocation) -> Flow:
         if inv.stdin is not None and inv.stdin.taints & {"file", "secret"}:
             send(inv, "whoever connects", facts=("listen", "upload"))
         inv.add("listen", Target("none"), facts=("pipe-in",) if inv.stdin is not None else ())
+    elif inv.stdin is not None and inv.stdin.text is not None and _flushes(inv.stdin.text):
+        from .databases import effect
+
+        local = ("local",) if "local" in host_roles(host) else ()
+        effect(inv, "flush", f"all on {host}", extra=("redis", *local))
     elif inv.stdin is not None and (inv.stdin.taints & {"file", "secret", "environment"} or inv.stdin.text is None):
         send(inv, host, facts=("stdin", "upload") if inv.stdin.taints & {"file", "secret"} else ("stdin",))
     return Flow(None, frozenset(("network", "stranger", "socket")))
+
+
+def _flushes(text: str) -> bool:
+    """Redis and memcached take their commands as plain lines."""
+    return any(
+        line.split()[:1] and line.split()[0].lower() in ("flushall", "flushdb", "flush_all")
+        for line in text.split("\n")
+    )
 
 
 def fed_by_shell(inv: Invocation) -> bool:
@@ -810,7 +823,16 @@ def ssh_options(inv: Invocation) -> None:
         elif low == "stricthostkeychecking" and value.lower() in ("no", "off"):
             inv.add("weaken", facts=("host-key", "one-call"), detail=option)
     if has(inv.args, "-R") or has(inv.args, "-D"):
-        inv.add("listen", Target("remote"), facts=("tunnel",), sure="likely")
+        words = operands(
+            inv.args, "-R", "-D", "-L", "-o", "-i", "-p", "-l", "-F", "-J", "-W", "-b", "-c", "-E", "-m", "-S", "-w"
+        )
+        host = words[0] if words else ""
+        host = host[host.rfind("@") + 1 :]
+        near = "local" in host_roles(host) or (host.replace(".", "").isdigit() and not _public_number(host))
+        reverse = ("reverse",) if has(inv.args, "-R") and host and ANY not in host and not near else ()
+        inv.add(
+            "listen", Target("remote", host), facts=("tunnel", *reverse), sure="likely", detail=f"ssh -R {host}".strip()
+        )
 
 
 def mail(inv: Invocation) -> Flow:

@@ -81,6 +81,14 @@ def store(inv: Invocation) -> Flow | None:
         if said == verb or said.startswith(verb + " ") or not verb:
             exposed(inv, _STORE, "store")
             return Flow(None, frozenset(("secret",)))
+    if inv.name == "gh" and words[:2] in (["gist", "create"], ["gist", "new"]):
+        from .network import send
+
+        public = has(inv.args, "-p", "--public")
+        for path in operands(inv.args, "-d", "--desc", "-f", "--filename")[2:]:
+            send(inv, "gist.github.com", path=path, facts=("public-gist",) if public else ("gist",))
+        if inv.stdin is not None and inv.stdin.taints & {"secret"}:
+            send(inv, "gist.github.com", facts=("stdin", "gist"))
     if inv.name == "gh" and said.startswith("auth status") and has(inv.args, "-t", "--show-token"):
         exposed(inv, _STORE, "store")
     return None

@@ -86,6 +86,8 @@ def kill(inv: Invocation) -> Flow:
         facts.append("own-session")
     if _names_runtime(names):
         facts.append("runtime")
+    if any("jevhook" in n.lower() or "jev-use" in n.lower() for n in names):
+        inv.add("gate", Target("none", "jevhook", ("gate",)), facts=("kill",), detail="stops the gate's own processes")
     inv.add("kill", Target("none", " ".join(names)), facts=("by-name", *facts))
     return NO_FLOW
 
@@ -532,6 +534,17 @@ def installer(inv: Invocation) -> Flow | None:
     return None
 
 
+def packages(inv: Invocation) -> Flow | None:
+    """A package manager told to remove whatever a bare star or ``?*`` matches."""
+    words = operands(inv.args, "-o", "-t", "-c")
+    if words[:1] and words[0] in ("remove", "purge", "erase", "del", "autoremove", "uninstall"):
+        if any(w in ("*", STAR, "?*", ".*", "~i", "?installed") for w in words[1:]) and not has(
+            inv.args, "-s", "--simulate", "--dry-run", "--just-print"
+        ):
+            inv.add("delete", Target("none", "every installed package"), facts=("packages",), detail=inv.name)
+    return None
+
+
 def fork_bomb(name: str, body: Node) -> bool:
     """Whether a function of this name starts itself twice over: ``f() { f | f & }``.  The rest of the line is not
     looked at: such a function has no other use."""
@@ -570,4 +583,5 @@ READERS: dict[str, Callable[[Invocation], Flow | None]] = {
     "history": history, "sysctl": sysctl, "insmod": kernel_module, "modprobe": kernel_module, "rmmod": kernel_module, "mount": mount, "umount": mount, "setcap": setcap, "chattr": chattr,
     "pbpaste": clipboard, "xclip": clipboard, "xsel": clipboard, "wl-paste": clipboard, "security": keychain, "secret-tool": keychain, "pass": keychain, "jevhook": gate, "jev-use": gate,
     "claude": host_cli, "codex": host_cli, "pip": installer, "pip3": installer,
+    **dict.fromkeys(("apt", "apt-get", "aptitude", "yum", "dnf", "zypper", "apk", "brew"), packages),
 }  # fmt: skip

@@ -23,6 +23,9 @@ _ACTS = frozenset(("override", "conceal", "authority", "exfil", "prompt", "task"
 
 
 QUOTED_AT_MOST = 0.3
+# What the rules add up to, and the model's score from which on the two together are a finding.  Measured on 60,000 passages
+# of documentation, manuals and code that nobody trained on: one is cut.
+AGREED = ((rules.SUSPECT, 0.7), (1.6, 0.8), (0.8, 0.9))
 
 
 class Sight:
@@ -35,12 +38,15 @@ class Sight:
     ``score``   0 to 1: 1.0 for an overt one, else the model's opinion; -1 when the model was not asked
     """
 
-    __slots__ = ("_masks", "_tokens", "forged", "hits", "normal", "overt", "quoted", "score", "weight")
+    __slots__ = ("_data", "_masks", "_tokens", "forged", "hits", "normal", "overt", "quoted", "score", "weight")
 
-    def __init__(self, normal: Normal, tokens: list[bytes], masks: list[int], hits: list[rules.Hit]) -> None:
+    def __init__(
+        self, normal: Normal, tokens: list[bytes], masks: list[int], hits: list[rules.Hit], data: bool
+    ) -> None:
         self.normal = normal
         self._tokens = tokens
         self._masks = masks
+        self._data = data
         self.hits = hits
         self.weight = 0.0
         self.overt = False
@@ -60,11 +66,12 @@ class Sight:
         return 0
 
 
-def see(text: str, *, about: bool = False, fenced: bool = False, strict: bool = False) -> Sight:
+def see(text: str, *, about: bool = False, fenced: bool = False, strict: bool = False, data: bool = False) -> Sight:
     """What the rules see in a passage.
 
     ``about``   the text that the passage is from is about such attacks: quotations in it are quotations
     ``fenced``  the passage begins inside a block of code
+    ``data``    the passage is part of a JSON text: the quotes of its values quote nobody
     ``strict``  every quotation is one, whatever the text is about: for what is the project's own
     """
     normal = normalise(text)
@@ -75,21 +82,22 @@ def see(text: str, *, about: bool = False, fenced: bool = False, strict: bool = 
         if any(fact in normal.facts for fact in _DISGUISES):
             hits.append(rules.Hit("disguised", "decoded", 1.5, -1))
         elif any(fact in normal.facts for fact in _HIDDEN):
-            hits.append(rules.Hit("hidden", "decoded", 0.6, -1))
-    if "tags" in normal.facts and len(tokens) > 2:
-        hits.append(rules.Hit("invisible-text", "decoded", 2.0, -1))
-    sight = Sight(normal, tokens, masks, hits)
+            hits.append(rules.Hit("hidden", "decoded", 0.5, -1))
+    if "tags" in normal.facts and sum(c >= "\U000e0000" for c in text) > 9:
+        hits.append(rules.Hit("invisible-text", "decoded", 3.0, -1))  # nothing ordinary is written so
+    sight = Sight(normal, tokens, masks, hits, data)
     if not hits:
         return sight
     sight.weight, sight.hits = rules.weigh(hits)
     if sight.weight < rules.SUSPECT:
         return sight
-    if (about or strict or _speaks(normal.text, masks)) and _quoted(normal.text, sight.place(), fenced):
+    if (about or strict or _speaks(normal.text, masks)) and _quoted(normal.text, sight.place(), fenced, data):
         sight.quoted = True
         return sight
     if sight.weight >= rules.OVERT:
         sight.overt = True
         sight.score = 1.0
+        sight._tokens, sight._masks = [], []  # nobody asks the model any more
         kinds = set(sight.kinds)
         posing = any(hit.kind == "forged" and hit.weight >= 1.2 for hit in sight.hits)
         sight.forged = (posing and bool(kinds & _ACTS)) or "tags" in normal.facts
@@ -110,12 +118,21 @@ def suspect(sight: Sight) -> float:
 
 
 def tempered(sight: Sight, score: float, where: int) -> float:
-    """The model's score of a passage that is no overt order, lower for quotations; ``where``: the worst window's word."""
+    """What the model's score of a passage that is no overt order comes to; ``where``: the worst window's word.
+
+    Lower for quotations; 1.0, and ``sight.overt``, where the rules half agree.
+    """
     if score > QUOTED_AT_MOST and (
         sight.quoted
-        or (_speaks(sight.normal.text, sight._masks) and _quoted(sight.normal.text, _offset(sight.normal.text, where), False))
+        or (
+            _speaks(sight.normal.text, sight._masks)
+            and _quoted(sight.normal.text, _offset(sight.normal.text, where), False, sight._data)
+        )
     ):
         return QUOTED_AT_MOST  # worth a judge's look, nothing more
+    if any(sight.weight >= least and score >= sure for least, sure in AGREED):
+        sight.overt = True
+        return 1.0
     return score
 
 
@@ -124,7 +141,13 @@ def _speaks(text: str, masks: Sequence[int]) -> bool:
     if any(mask & rules.ABOUT for mask in masks):
         return True
     lowered = text.lower()
-    return '"role"' in lowered or "llm" in lowered or "prompt:" in lowered or "prompt\n" in lowered or "prompt =" in lowered
+    return (
+        '"role"' in lowered
+        or "llm" in lowered
+        or "prompt:" in lowered
+        or "prompt\n" in lowered
+        or "prompt =" in lowered
+    )
 
 
 def speaks_of_attacks(tokens: Sequence[bytes]) -> bool:
@@ -145,10 +168,12 @@ def _offset(text: str, word: int) -> int:
     return max(0, low - 1)
 
 
-def _quoted(text: str, at: int, fenced: bool) -> bool:
+def _quoted(text: str, at: int, fenced: bool, data: bool) -> bool:
     """Whether what is at ``at`` stands in a block of code, a quotation, a table's cell or quotes on its line."""
     before = text.count("```", 0, at) + text.count("~~~", 0, at) + fenced
-    if before % 2 or (not before and "\n```\n" in text[at:] and text.count("```", at) % 2):  # the passage began inside a block
+    if before % 2 or (
+        not before and "\n```\n" in text[at:] and text.count("```", at) % 2
+    ):  # the passage began inside a block
         return True
     start = text.rfind("\n", 0, at) + 1
     end = text.find("\n", at)
@@ -162,7 +187,7 @@ def _quoted(text: str, at: int, fenced: bool) -> bool:
         # An opening quote stands behind a gap or a bracket; a JSON value's own quotes say nothing.
         if opened < 0 or quote not in behind or (opened and line[opened - 1] not in " \t([{=,:>*|-r"):
             continue
-        if quote == '"' and line[:opened].rstrip().endswith(('":', '" :')) and '"role"' not in text:
+        if data and quote == '"' and line[:opened].rstrip().endswith(":"):
             continue
         if line.count(quote) % 2 or quote == "`":
             return True

@@ -45,7 +45,7 @@ def token_features(tokens: Sequence[bytes]) -> list[tuple[int, int, int]]:
 def window_features(mask: int, marks: int) -> list[int]:
     """Buckets for the classes that meet in a window (``mask``), alone and in pairs, and for its ``marks``."""
     made = []
-    bits = []
+    bits: list[int] = []
     while mask and len(bits) < 16:
         low = mask & -mask
         bits.append(low.bit_length())

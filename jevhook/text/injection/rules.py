@@ -169,12 +169,12 @@ VOCABULARY = _build()
 RULES: tuple[tuple[str, str, float, tuple[int, ...], int | tuple[int, ...]], ...] = (
     ("override.earlier", "override", 3.0, (IGNORE, PREV, INSTR), (4, 3)),
     ("override.earlier-behind", "override", 3.0, (IGNORE, INSTR, PREV | TOLD), (4, 3)),
-    ("override.earlier-before", "override", 3.0, (PREV, INSTR, IGNORE), (2, 4)),
+    ("override.earlier-before", "override", 1.8, (PREV, INSTR, IGNORE), (1, 3)),
     ("override.earlier-rules", "override", 2.4, (IGNORE, PREV, RULE), (3, 2)),
     ("override.yours", "override", 3.0, (IGNORE, YOUR | SYSTEM, INSTR), (4, 3)),
     ("override.your-rules", "override", 1.8, (IGNORE, YOUR, RULE), (3, 3)),
     ("override.all", "override", 3.0, (IGNORE, ALL, INSTR), (2, 2)),
-    ("override.everything", "override", 2.4, (IGNORE, ALL, TOLD | PREV), (1, 4)),
+    ("override.everything", "override", 2.2, (IGNORE, ALL, TOLD | PREV), (1, 4)),
     ("override.above", "override", 1.4, (IGNORE, PREV), (1,)),
     ("override.user", "override", 1.8, (IGNORE, USER, INSTR | RULE), (2, 3)),
     ("override.operator", "override", 1.3, (IGNORE, USER), (2,)),
@@ -189,7 +189,7 @@ RULES: tuple[tuple[str, str, float, tuple[int, ...], int | tuple[int, ...]], ...
     ("role.now", "role", 0.8, (YOU, NOW, ROLE | AI), (3, 4)),
     ("address.note", "address", 1.2, (NOTE, TO, AI), (1, 4)),
     ("address.reading", "address", 1.3, (AI, READ, THIS), (3, 2)),
-    ("address.must", "address", 0.8, (AI, MUST, RUN | SEND), (2, 3)),
+    ("address.must", "address", 0.8, (AI, MUST, RUN | SEND | SHOW), (2, 3)),
     ("conceal.tell", "conceal", 2.0, (NEVER, TELL, USER), (2, 4)),
     ("conceal.not-tell", "conceal", 2.0, (NEG, TELL, USER), (1, 4)),
     ("conceal.without-asking", "conceal", 1.2, (WITHOUT, ASK), (2,)),
@@ -227,7 +227,22 @@ _FORGED: tuple[tuple[str, float], ...] = (
     ("<<system", 1.0), ("system override", 1.4), ("begin system", 1.0), ("### system", 0.8), ("### instruction", 0.8),
     ("<local-command-stdout", 1.0), ("<command-name>", 0.8), ("<human_turn>", 1.2), ("<admin>", 1.0),
 )  # fmt: skip
-_TURNS = ("system:", "assistant:", "human:", "user:", "system message:", "system note:", "system notice:", "developer:", "admin:", "systemhinweis:", "note systeme", "nota di sistema:", "nota del sistema:", "nota do sistema:")
+_TURNS = (
+    "system:",
+    "assistant:",
+    "human:",
+    "user:",
+    "system message:",
+    "system note:",
+    "system notice:",
+    "developer:",
+    "admin:",
+    "systemhinweis:",
+    "note systeme",
+    "nota di sistema:",
+    "nota del sistema:",
+    "nota do sistema:",
+)
 _ENDS = ("document", "user input", "input", "data", "context", "file", "prompt", "instructions", "tool output", "email", "article",
          "ambiguity", "content", "text", "tool result")  # fmt: skip
 
@@ -301,7 +316,7 @@ _GLYPHS: tuple[tuple[str, str, float, tuple[tuple[str, ...], ...]], ...] = (
     ("address.ko", "address", 1.3, (("ai", "\uc5b4\uc2dc\uc2a4\ud134\ud2b8", "\uc778\uacf5\uc9c0\ub2a5"), ("\uc804\uc1a1", "\uc2e4\ud589", "\uc77d\uc5b4", "\uc0ad\uc81c", "\ubcf4\ub0b4"))),
 )  # fmt: skip
 
-_SPLIT = bytes(c if chr(c).isalnum() and c < 128 or c > 127 else 32 for c in range(256))
+_SPLIT = bytes(c if (chr(c).isalnum() and c < 128) or c > 127 else 32 for c in range(256))
 for _c in range(65, 91):
     _SPLIT = _SPLIT[:_c] + bytes((_c + 32,)) + _SPLIT[_c + 1 :]
 
@@ -350,6 +365,8 @@ def look(text: str, tokens: Sequence[bytes], masks: list[int]) -> list[Hit]:
         if phrase in lowered:
             hits.append(Hit("phrase." + kind, kind, weight, _word_at(lowered, phrase, tokens)))
     _forged(lowered, text, hits)
+    if present & AI:
+        _called(lowered, hits)
     if not text.isascii():
         _glyphs(lowered, hits)
     if "](http" in lowered:
@@ -428,7 +445,9 @@ def _forged(lowered: str, text: str, hits: list[Hit]) -> None:
             while at >= 0 and best < 1.4:
                 line = lowered.rfind("\n", 0, at) + 1
                 if not lowered[line:at].strip(" \t*#->[(\"'`/|"):
-                    loud = text[at : at + len(turn)].isupper() or "message" in turn or "note" in turn or "notice" in turn
+                    loud = (
+                        text[at : at + len(turn)].isupper() or "message" in turn or "note" in turn or "notice" in turn
+                    )
                     weight = (1.2 if loud else 0.5) if turn[0] in "sd" else 0.5
                     if weight > best:
                         best, where = weight, at
@@ -437,10 +456,34 @@ def _forged(lowered: str, text: str, hits: list[Hit]) -> None:
         for end in _ENDS:
             for form in ("end of " + end, "end " + end):
                 at = lowered.find(form)
-                if at >= 0 and (lowered[max(0, at - 4) : at].strip(" \n") in ("---", "===", "***", "%%%", "--", "##", "[", "<") or text[at : at + 3] == "END"):
+                if at >= 0 and (
+                    lowered[max(0, at - 4) : at].strip(" \n") in ("---", "===", "***", "%%%", "--", "##", "[", "<")
+                    or text[at : at + 3] == "END"
+                ):
                     best, where = max(best, 1.0), at
     if best:
         hits.append(Hit("forged", "forged", best, len(words(lowered[:where]))))
+
+
+_CALLED = (
+    "ai", "llm", "copilot", "claude", "codex", "gemini", "chatgpt", "gpt", "ai agents", "ai agent", "ai reviewers", "ai reviewer",
+    "ai assistant", "ai assistants", "ai models", "language model", "language models", "llms", "summarisers", "summarizers", "attention llm",
+    "attention ai", "coding agents", "automated agents", "dear agent", "hey assistant", "hello assistant",
+)  # fmt: skip
+
+
+def _called(lowered: str, hits: list[Hit]) -> None:
+    """A line or sentence that begins by calling an assistant: "AI reviewers: ...", "Copilot, please ..."."""
+    for name in _CALLED:
+        at = lowered.find(name)
+        while at >= 0:
+            end = at + len(name)
+            if lowered[end : end + 1] in (":", ",", "!") and lowered[end + 1 : end + 2] == " ":
+                before = lowered[max(0, at - 2) : at].strip(" \t*_([#<!-\"'")
+                if before in ("", ".", "\n", ":", "?") and (at == 0 or not lowered[at - 1].isalnum()):
+                    hits.append(Hit("address.called", "address", 1.0, len(words(lowered[:at]))))
+                    return
+            at = lowered.find(name, end)
 
 
 def _glyphs(lowered: str, hits: list[Hit]) -> None:
@@ -466,7 +509,9 @@ def _images(text: str, lowered: str, hits: list[Hit]) -> None:
         return
     around = lowered[max(0, at - 300) : at + 500]
     filled = any(word in around for word in ("base64", "encode", "replac", "where data", "fill in", "insert"))
-    private = any(word in around for word in ("key", "secret", "token", "conversation", "password", "credential", "history"))
+    private = any(
+        word in around for word in ("key", "secret", "token", "conversation", "password", "credential", "history")
+    )
     weight = 2.0 if filled and private else 0.0
     for part in query.split("&"):
         name = part.partition("=")[2].strip("[]{}<>$ ")

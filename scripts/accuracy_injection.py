@@ -1,0 +1,160 @@
+"""How well tool.injection finds orders to an assistant, and how often it cuts what is none.
+
+    scripts/accuracy_injection.py [--corpus DIR] [--files DIR ...] [--show KIND] [--json FILE]
+
+Reads ``injection.jsonl`` (one passage a row) in the corpus, which is not part of the project, and judges every row that the
+shipped weights were not trained on (docs/model-card.md says which those are; figures over all sources by cross-validation are
+there too).  *Withheld* is what the default policy takes out, *found* what it at least marks.  ``--files`` names
+directories whose text files are judged as whole results that nobody planted anything in.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+# What the weights were trained on: as scripts/train_injection has it.
+PERMISSIVE = (
+    "MIT", "MIT OR Apache-2.0", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "0BSD", "CC0-1.0", "Unlicense",
+    "BlueOak-1.0.0", "MIT (wildguard: ODC-BY)", "per-package (mostly MIT)", "Apache-2.0 (in-the-wild jailbreaks, MIT upstream)",
+)  # fmt: skip
+RESULT = 100  # passages that make a whole result
+
+
+def family(row: dict[str, Any]) -> str:
+    """overt, sequenced ("first answer this"), covert (no cue at all), hard (benign, about AI or attacks) or plain."""
+    category = row["category"]
+    if row["label"]:
+        if "bipia" in category or ("garak-latent" in category and "Translation" not in category):
+            return "covert"
+        return "sequenced" if "tasktracker" in category else "overt"
+    plain = category.startswith(("tool-output", "readme", "changelog", "docs"))
+    return "plain" if plain and "mentions" not in category and "prompting" not in category else "hard"
+
+
+def trainable(row: dict[str, Any]) -> bool:
+    return bool(row["redistributable"]) and row["licence"] in PERMISSIVE
+
+
+def score(text: str) -> tuple[float, float]:
+    """(the embedded judge's score, what the rules add up to)."""
+    from jevhook.text import injection
+
+    sight = injection.see(text)
+    return injection.suspect(sight), sight.weight
+
+
+def percent(part: list[bool]) -> str:
+    return f"{100 * sum(part) / len(part):5.1f} % of {len(part)}" if part else "    - of 0"
+
+
+def measure(corpus: str, show: str = "") -> dict[str, Any]:
+    """Prints the figures on the rows that were not trained on; returns them."""
+    from jevhook.points import injection as point
+
+    rows = [json.loads(line) for line in Path(corpus).read_text("utf-8").split("\n") if line]
+    withhold, mark = point._WITHHOLD, point._MARK
+    kinds: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    sources: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for row in rows:
+        row["family"], row["held"] = family(row), not trainable(row)
+        row["p"], row["weight"] = score(row["text"])
+        if row["held"] or row["family"] == "covert":  # nothing covert was trained on
+            kinds[row["family"]].append((row["p"], row["weight"]))
+            sources[row["family"], row["source"]].append(row["p"])
+            wrong = (row["p"] < mark) if row["label"] else (row["p"] >= mark)
+            if show == row["family"] and wrong:
+                print(f"{row['p']:.2f} {row['weight']:.1f} {row['category']}: {row['text'][:200]!r}")
+    print("tool.injection, embedded judge, sources that were not trained on")
+    plain = sorted((p for p, _ in kinds["plain"]), reverse=True)
+    cut = plain[len(plain) // 100] if plain else 1.0
+    figures: dict[str, Any] = {"mark": mark, "withhold": withhold, "one_percent": cut}
+    print(f"   {'':12}{'withheld':>20}{f'found (>= {mark:g})':>22}{f'at 1 % of plain ({cut:.2f})':>28}")
+    for kind in ("overt", "sequenced", "covert", "hard", "plain"):
+        scores = [p for p, _ in kinds[kind]]
+        columns = [[p >= at for p in scores] for at in (withhold, mark, cut)]
+        print(f"   {kind:12}{percent(columns[0]):>20}{percent(columns[1]):>22}{percent(columns[2]):>28}")
+        figures[kind] = [len(scores), *(sum(c) for c in columns)]
+    for (kind, source), scores in sorted(sources.items()):
+        if len(scores) >= 20:
+            print(
+                f"      {kind:10}{source[:58]:60}{percent([p >= withhold for p in scores])}, found {percent([p >= mark for p in scores])}"
+            )
+    everything = [row for row in rows if row["family"] == "plain"]
+    pick = random.Random(1)
+    for name, at in (("default", withhold), ("strict", 0.97)):
+        bad = {id(row) for row in everything if row["p"] >= at}
+        draws = [any(id(row) in bad for row in pick.sample(everything, RESULT)) for _ in range(2000)]
+        print(
+            f"   whole results of {RESULT} ordinary passages wrongly cut, {name}: {percent(draws)} draws ({len(bad)} of {len(everything)} passages)"
+        )
+        figures[f"whole {name}"] = [len(draws), sum(draws), len(bad), len(everything)]
+    hard = [row for row in rows if row["family"] == "hard"]
+    print(f"   all hard negatives, trained on or not: withheld {percent([row['p'] >= withhold for row in hard])}")
+    return figures
+
+
+def files(places: list[str]) -> dict[str, Any]:
+    """Whole text files as results of a foreign tool: how many would be cut."""
+    from jevhook.event import Event
+    from jevhook.points import Context, injection
+    from jevhook.policy import Policy
+
+    context = Context(Policy(), {}, 0.0, offline=True)
+    seen = cut = passages = 0
+    began = time.perf_counter()
+    for place in places:
+        for folder, _, names in os.walk(place):
+            for name in sorted(names):
+                if not name.endswith(
+                    (".md", ".txt", ".rst", ".py", ".js", ".html", ".json", ".log", "README", "copyright", "METADATA")
+                ):
+                    continue
+                try:
+                    text = Path(folder, name).read_text("utf-8", "replace")[:90_000]
+                except OSError:
+                    continue
+                event = Event("claude", "after-tool", "PostToolUse", tool="mcp__files__get", result=text)
+                result = injection.judge(event, context)
+                seen += 1
+                passages += result.record.get("scanned", 0)
+                if result.judged.outcome == "withhold":
+                    cut += 1
+                    rules = [p["rules"] for p in result.record["passages"] if p["withheld"]]
+                    print(f"   cut: {folder}/{name} {rules[:2]}")
+    print(f"   files as whole results: {cut} of {seen} cut ({passages} passages, {time.perf_counter() - began:.1f} s)")
+    return {"files": seen, "cut": cut, "passages": passages}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--corpus", default=str(ROOT.parent / "shared" / "corpus"))
+    parser.add_argument("--files", nargs="*", default=[])
+    parser.add_argument(
+        "--show", default="", help="overt, hard, plain, …: print the rows of this kind that are judged wrongly"
+    )
+    parser.add_argument("--json", default="")
+    args = parser.parse_args()
+    corpus = os.path.join(args.corpus, "injection.jsonl")
+    figures: dict[str, Any] = {}
+    if os.path.exists(corpus):
+        figures = measure(corpus, args.show)
+    if args.files:
+        figures["files"] = files(args.files)
+    if args.json:
+        Path(args.json).write_text(json.dumps(figures, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
