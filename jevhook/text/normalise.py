@@ -394,7 +394,7 @@ def _past_escape(text: str, at: int) -> int:
             stop += 1
         return stop + 1 if stop < size and "@" <= text[stop] <= "~" else start
     if kind and kind in "]PX^_":
-        limit = min(size, start + 2000)
+        limit = min(size, start + 500)  # a link has room in that; unfinished ones in a row must not cost their square
         line = text.find("\n", start, limit)
         limit = line if line >= 0 else limit
         ends = [(text.find(mark, start, limit), len(mark)) for mark in ("\x07", "\x1b\\", "\x9c")]
