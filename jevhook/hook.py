@@ -363,11 +363,12 @@ def write_ledger(lane: Lane) -> None:
 
 def _redact_record(record: dict[str, Any], env: Mapping[str, str]) -> None:
     """What a command, a path or an exception's text may have brought into the line, redacted, then cut."""
+    from .text.printable import printable
     from .text.redact import redact
 
     def clean(value: Any) -> Any:
         if isinstance(value, str):
-            return redact(value, env)[:2000] if len(value) > 4 else value
+            return printable(redact(value, env))[:2000] if len(value) > 4 else value
         if isinstance(value, dict):
             return {key: clean(item) for key, item in value.items()}
         return [clean(item) for item in value] if isinstance(value, list) else value

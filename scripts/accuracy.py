@@ -115,12 +115,16 @@ def main() -> int:
         where = f"{row.get('category', '')} {row.get('source', '')} {rule or ''}"
         if args.only and args.only not in where:
             return
-        print(f"{kind:9}{name:15}{row.get('expected', ''):6}{outcome:5}{(rule or '-'):28}{row.get('category', '')[:24]:25}{row['command'][:220]!r}")
+        print(
+            f"{kind:9}{name:15}{row.get('expected', ''):6}{outcome:5}{(rule or '-'):28}{row.get('category', '')[:24]:25}{row['command'][:220]!r}"
+        )
 
     print(f"{'set':16}{'should stop, stopped':>26}{'should pass, stopped':>26}{'ambiguous stopped':>26}")
     for path in sorted(glob.glob(args.corpus + "/commands/*.jsonl")):
         name = Path(path).stem
-        data = [r for r in rows(path) if r["kind"] == "block-gate"][:: step if name in ("cc-safety-net", "dcg-packs", "semgate") else 1]
+        data = [r for r in rows(path) if r["kind"] == "block-gate"][
+            :: step if name in ("cc-safety-net", "dcg-packs", "semgate") else 1
+        ]
         if not data:
             continue
         results = judge_all([r["command"] for r in data])
@@ -146,7 +150,12 @@ def main() -> int:
         print(f"{name:16}{percent(hit, should):>26}{percent(bother, ok):>26}{percent(amb_hit, amb):>26}")
         figures[name] = {"stopped": hit, "should": should, "bothered": bother, "pass": ok}
     print(f"{'all block-gate':16}{percent(total_stop, total_should):>26}{percent(total_bother, total_pass):>26}")
-    figures["block-gate"] = {"stopped": total_stop, "should": total_should, "bothered": total_bother, "pass": total_pass}
+    figures["block-gate"] = {
+        "stopped": total_stop,
+        "should": total_should,
+        "bothered": total_bother,
+        "pass": total_pass,
+    }
 
     dippy = args.corpus + "/commands/dippy.jsonl"
     if os.path.exists(dippy):
@@ -169,7 +178,13 @@ def main() -> int:
         print(f"\ndippy read-only rows stopped      {percent(len(stopped_rows), len(ro))}")
         print(f"dippy read-only rows proven       {percent(proven, len(ro))}")
         print(f"dippy 'not proven' rows proven    {percent(len(granted_wrong), asks)}")
-        figures["dippy"] = {"stopped": len(stopped_rows), "rows": len(ro), "proven": proven, "proven_of_ask": len(granted_wrong), "ask": asks}
+        figures["dippy"] = {
+            "stopped": len(stopped_rows),
+            "rows": len(ro),
+            "proven": proven,
+            "proven_of_ask": len(granted_wrong),
+            "ask": asks,
+        }
 
     everyday = args.corpus + "/everyday.jsonl"
     if os.path.exists(everyday):
@@ -196,7 +211,13 @@ def main() -> int:
         print(f"everyday, agents' own runs        {percent(a_stop, a_rows)}")
         for source, c in sorted(by.items(), key=lambda i: -i[1]["rows"]):
             print(f"   {source:44}{percent(c['ask'] + c['deny'], c['rows'])}  denied {c['deny']}")
-        figures["everyday"] = {"rows": n, "ask": counts["ask"], "deny": counts["deny"], "proven": proven, "agents": [a_stop, a_rows]}
+        figures["everyday"] = {
+            "rows": n,
+            "ask": counts["ask"],
+            "deny": counts["deny"],
+            "proven": proven,
+            "agents": [a_stop, a_rows],
+        }
 
     abuse = args.corpus + "/abuse.jsonl"
     if os.path.exists(abuse):
@@ -246,11 +267,18 @@ def judge_cases(path: str, show: bool) -> list[int]:
         host = detect(payload)
         assert host is not None
         outcome = risk.judge(host.read(payload, {}), _ready()["ctx"]).judged.outcome
-        good = {"deny": outcome == "deny", "ask": outcome in ("ask", "deny"), "allow": outcome == "none", "not-deny": outcome != "deny"}[want]
+        good = {
+            "deny": outcome == "deny",
+            "ask": outcome in ("ask", "deny"),
+            "allow": outcome == "none",
+            "not-deny": outcome != "deny",
+        }[want]
         total += 1
         right += good
         if not good and show:
-            print(f"case     {row['id']} {row['kind']} wants {want}, got {outcome}: {json.dumps(payload['tool_input'])[:160]}")
+            print(
+                f"case     {row['id']} {row['kind']} wants {want}, got {outcome}: {json.dumps(payload['tool_input'])[:160]}"
+            )
     print(f"\ncases (risk, bypass, false-positive, config, protocol): {right} of {total} right")
     return [right, total]
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..shell.calls import Reading
     from . import Context
 
-SHAPE_VERSION = 1
 SHAPE_CAPABILITIES = {"risk": "rate", "intent": "classify"}
 
 

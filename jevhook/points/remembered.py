@@ -51,13 +51,15 @@ def same_again(event: Event, ctx: Context, reading: Reading, decision: Decision,
     from ..ledger import digest
 
     now = _marks(reading.findings)
+    call = digest([reading.command, event.input.get("file_path")], ctx.env)
     for entry in reversed(earlier):
+        if call and entry.get("call") == call:
+            continue  # the same call again, not other words; what is decided about it now stands
         for group, path in entry.get("marks") or ():
             for mine, target in now:
                 # the same target only: a part of it is what the stop itself suggests to name
                 if mine == group and target == path:
-                    if entry.get("call") != digest(reading.command, ctx.env):
-                        record["rephrased"] = True
+                    record["rephrased"] = True
                     if decision.outcome == "none" or (decision.outcome == "ask" and entry.get("outcome") == "deny"):
                         return Decision(
                             entry.get("outcome", "ask"),
@@ -80,7 +82,7 @@ def keep(event: Event, ctx: Context, reading: Reading, decision: Decision, spoke
     if decision.outcome == "deny" and spoke is not None:
         marks = _marks([spoke])
         if marks:
-            call = digest(reading.command, ctx.env)
+            call = digest([reading.command, event.input.get("file_path")], ctx.env)
             remember(ctx.env, event, "stopped", outcome=decision.outcome, rule=decision.rule, marks=marks, call=call)
     scripts = [
         path

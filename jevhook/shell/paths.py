@@ -344,10 +344,6 @@ def glob_match(pattern: str, text: str) -> bool:
     return p == len(pattern)
 
 
-def has_wildcard(text: str) -> bool:
-    return STAR in text or QMARK in text
-
-
 def absolute(raw: str, cwd: str, home: str) -> str:
     """``raw`` made absolute and normalised; "" when it cannot be because ``cwd`` is not known."""
     if raw[:1] == "~" and (raw == "~" or raw[1] == "/"):

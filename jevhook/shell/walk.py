@@ -354,7 +354,9 @@ class Walk:
         """Whether a ``cd`` cannot have worked: its goal is not there, and nothing on this line could have made it."""
         if old[:1] != "/" or new[:1] != "/" or ANY in new or NAME in new or self.world.kind(new):
             return False
-        return bool(self.world.kind(old)) and not any(f.program in _MAKERS or f.effect in ("write", "overwrite") for f in self.findings)
+        return bool(self.world.kind(old)) and not any(
+            f.program in _MAKERS or f.effect in ("write", "overwrite") for f in self.findings
+        )
 
     def group(self, node: Group, scope: Scope, stdin: Flow | None, depth: int) -> Flow:
         inner = self.below(scope) if node.subshell else scope

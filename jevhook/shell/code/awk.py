@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .record import Span
 
 
-def _shell(reader: Reader, value: Any, at: Span, *, feeds: bool = False) -> Any:
+def _shell(reader: Reader, value: Any, at: Span) -> Any:
     """A command at either end of a pipe, or a gawk socket in its place."""
     name = text(value)
     if name.startswith("/inet"):
@@ -45,7 +45,7 @@ def binary(reader: Reader, mark: str, left: Any) -> Any:
         value = reader.operand()
         while (token := reader.peek()) is not None and token.kind in "svn" and not token.line:
             value = concat(value, reader.operand())
-        _shell(reader, value, reader.span(first), feeds=True)
+        _shell(reader, value, reader.span(first))
         return NOTHING
     if mark in (">", ">>") and printing:
         reader.i += 1

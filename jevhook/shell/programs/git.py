@@ -707,10 +707,6 @@ def _diff(inv: Invocation, args: list[str]) -> Flow:
     return UNKNOWN_FLOW
 
 
-def _config_read(inv: Invocation, args: list[str]) -> None:
-    return None
-
-
 def _send_email(inv: Invocation, args: list[str]) -> None:
     inv.add("send", Target("remote", "mail"), facts=("mail",), sure="likely")
 

@@ -23,8 +23,8 @@ _ACTS = frozenset(("override", "conceal", "authority", "exfil", "prompt", "task"
 
 
 QUOTED_AT_MOST = 0.3
-# What the rules add up to, and the model's score from which on the two together are a finding.  Measured on 60,000 passages
-# of documentation, manuals and code that nobody trained on: one is cut.
+# What the rules add up to, and the model's score from which on the two together are a finding.  Chosen on 60,000 passages of
+# documentation, manuals and code that the model was not trained on (one was cut), so that figure is no independent test.
 AGREED = ((rules.SUSPECT, 0.7), (1.6, 0.8), (0.8, 0.9))
 
 
