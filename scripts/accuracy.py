@@ -239,6 +239,14 @@ def main() -> int:
     cases = os.path.join(os.path.dirname(args.corpus.rstrip("/")), "cases", "cases.jsonl")
     if os.path.exists(cases):
         figures["cases"] = judge_cases(cases, show in ("cases", "all"))
+    import accuracy_admission
+    import accuracy_injection
+
+    for name, module in (("injection", accuracy_injection), ("admission", accuracy_admission)):
+        data = os.path.join(args.corpus, f"{name}.jsonl")
+        if os.path.exists(data) and not args.quick:
+            print(f"\n{name}")
+            figures[name] = module.measure(data)
     print(f"\n{figures['date']}, {time.time() - began:.1f} s, Python {sys.version.split()[0]}, {os.cpu_count()} cores")
     if args.json:
         Path(args.json).write_text(json.dumps(figures, indent=1))

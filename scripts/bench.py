@@ -65,6 +65,33 @@ def rows() -> dict[str, tuple[list[str], bytes]]:
     }
 
 
+def loopback_judge() -> int:
+    """A server that answers every question at once; returns its port."""
+    import threading
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+    class Judge(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            answers = {
+                name: {"type": "noul", "noul": 0.5} for name, q in asked["questions"].items() if q["type"] == "noul"
+            }
+            body = json.dumps(
+                {"model": "bench", "answers": answers, "usage": {"input_tokens": 1, "output_tokens": 1}}
+            ).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Judge)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_port
+
+
 def once(command: list[str], data: bytes, env: dict[str, str]) -> float:
     began = time.perf_counter()
     done = subprocess.run(command, input=data, capture_output=True, env=env, check=False)
@@ -88,16 +115,26 @@ def whole_process(runs: int) -> dict[str, float]:
         "XDG_CACHE_HOME": place + "/cache",
         "XDG_CONFIG_HOME": place + "/config",
     }
-    table = rows()
-    for command, data in table.values():  # warm: byte code, policy cache
-        once(command, data, env)
+    table = {name: (command, data, env) for name, (command, data) in rows().items()}
+    asks = Path(place, "asks", "jevhook")
+    asks.mkdir(parents=True)
+    port = loopback_judge()
+    asks.joinpath("config.toml").write_text(
+        f'[judge]\nprovider = "native"\nbase_url = "http://127.0.0.1:{port}"\nmodel = "bench"\n'
+    )
+    table["hook: the same, with a judge"] = (
+        *table["hook: git reset --hard"][:2],
+        {**env, "XDG_CONFIG_HOME": str(asks.parent)},
+    )
+    for command, data, where in table.values():  # warm: byte code, policy cache
+        once(command, data, where)
     times: dict[str, list[float]] = {name: [] for name in table}
     for _ in range(runs):
-        for name, (command, data) in table.items():
-            times[name].append(once(command, data, env))
+        for name, (command, data, where) in table.items():
+            times[name].append(once(command, data, where))
     floor = statistics.median(times["python -I -S -c pass"])
     print(f"{'whole process':32}{'median ms':>10}{'p95 ms':>9}{'x floor':>9}")
-    ratios = {}
+    ratios = {"floor ms": floor}
     for name, values in times.items():
         median = statistics.median(values)
         ratios[name] = median / floor
@@ -192,6 +229,8 @@ def main() -> int:
     args = parser.parse_args()
     runs = args.runs or (10 if args.quick else 30)
     ratios = whole_process(runs)
+    asked, alone = ratios["hook: the same, with a judge"], ratios["hook: git reset --hard"]
+    print(f"a judge on loopback that answers at once adds {(asked - alone) * ratios['floor ms']:.1f} ms")
     loaded()
     rate, _worst = warm(args.quick)
     print(

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-# This directory's own files must not be taken for the standard library's (secrets.py).
+# The package beside this directory, not this directory's own files, is what is trained for.
 sys.path[:] = [str(ROOT), *(place for place in sys.path if Path(place or ".").resolve() != ROOT / "scripts")]
 
 import numpy as np  # noqa: E402

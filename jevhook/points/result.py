@@ -8,6 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any, TypeAlias
 
     from ..event import Event
@@ -64,9 +65,17 @@ def _collect(value: Any, path: Path, found: list[Slot], depth: int) -> None:
                 _collect(item, (*path, key), found, depth + 1)
 
 
-def rebuild(event: Event, texts: dict[Path, str]) -> Any:
-    """A copy of the response in which the texts at these paths are replaced; everything else stays as it was."""
-    return _copy(event.result, (), texts, 0)
+def rebuild(event: Event, texts: dict[Path, str], drop: Iterable[str] = ()) -> Any:
+    """A copy of the response in which the texts at these paths are replaced; everything else stays as it was.
+
+    ``drop``: top-level keys that are left out (the path of a spilled file that holds what was withheld).  They are
+    never set to null: that makes Claude Code discard the whole answer.
+    """
+    made = _copy(event.result, (), texts, 0)
+    if isinstance(made, dict):
+        for key in drop:
+            made.pop(key, None)
+    return made
 
 
 def _copy(value: Any, path: Path, texts: dict[Path, str], depth: int) -> Any:

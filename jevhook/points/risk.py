@@ -286,6 +286,12 @@ def _remembered(
         scripts = written_here(event, ctx, reading)
         if scripts:
             record["written_here"] = scripts
+        if decision.outcome != "none":
+            from ..state.session import recall
+
+            flagged = recall(ctx.env, event, "flagged")
+            if flagged:  # orders to the agent came in with what it read: the judge and a person should know
+                record["flagged"] = [{k: f[k] for k in ("source", "sure", "withheld") if k in f} for f in flagged[-4:]]
     except Exception as wrong:
         record["memory"] = f"error:{type(wrong).__name__}"
     return decision
@@ -399,6 +405,7 @@ def build_state(
     requests: list[str],
     written: list[str] | None = None,
     env: Mapping[str, str] | None = None,
+    flagged: int = 0,
 ) -> dict[str, Any]:
     """Facts first, untrusted text last and under ``untrusted_*``,
     redacted before it is cut; with ``env``, also the values of its secret-like variables."""
@@ -423,6 +430,7 @@ def build_state(
             "rules_would": decision.outcome,
             "by": "subagent" if event.agent else "main agent",
             "scripts_written_in_this_session": len(written or ()),
+            "orders_found_in_what_was_read_before": flagged,
         },
         "untrusted_tool": "" if known else safe(event.tool, 120),
         "untrusted_description": safe(described, 300) if isinstance(described, str) else "",
@@ -495,7 +503,11 @@ def _judged(event: Event, ctx: Context, reading: Reading, decision: Decision, re
         return decision
     deadline = float(ctx.policy.judge.get("deadline", 4.0))
     reply: JudgeReply = chosen.ask(
-        build_state(event, reading, decision, requests, record.get("written_here"), ctx.env), asked, deadline
+        build_state(
+            event, reading, decision, requests, record.get("written_here"), ctx.env, len(record.get("flagged", ()))
+        ),
+        asked,
+        deadline,
     )
     record["questions"] = [{"id": n, "type": q["type"], "capability": CAPABILITIES[n]} for n, q in asked.items()]
     record["wording"] = wording_hash()
