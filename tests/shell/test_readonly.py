@@ -116,7 +116,7 @@ terraform state list
 terraform fmt -check -diff
 aws s3 ls s3://bucket/prefix
 aws --region eu-west-1 ec2 describe-instances
-aws iam get-account-password-policy
+aws iam get-account-summary
 gcloud compute instances list --project shop
 az vm show -g shop -n web
 gh pr view 12 --json title
