@@ -174,6 +174,7 @@ KEYS = {
     "auth-plain": (KEY, ""),
     "auth-invalid-403-text": (KEY, "not-this-key-0000"),
 }
+DRAWS = {"score-argmax": ("HEAD~1", "HEAD~2", "HEAD~3", "HEAD~4")}
 
 
 @contextlib.contextmanager
@@ -201,6 +202,13 @@ def test_a_wrong_answer_leaves_the_rules_word_and_is_named(fault: str, private_h
     theirs, ours = KEYS.get(fault, ("", ""))
     with mock_of_jevcompat(fault, theirs) as url:
         seen = run_hook(private_home, url, ASKED, key=ours)
+        # The mock draws its distribution from the request, the home's path included.  Now and then the likeliest level
+        # it gives is as good as the expectation: that answer is right, so it draws again.
+        for commit in DRAWS.get(fault, ()):
+            if seen.kind:
+                break
+            assert seen.decision == "ask"
+            seen = run_hook(private_home, url, f"{ASKED} {commit}", key=ours)
     ROWS.append((fault, seen.kind or "-", seen.decision, seen.seconds * 1000))
     assert seen.kind == FAULTS[fault]
     assert seen.decision == "ask"
