@@ -187,33 +187,23 @@ _CALLS: dict[str, str] = {
     "dill.loads": "unpickle",
     "marshal.loads": "unmarshal",
 }
+_HTTP = (
+    "requests",
+    "httpx",
+    "requests.Session()",
+    "requests.session()",
+    "httpx.Client()",
+    "httpx.AsyncClient()",
+    "aiohttp.ClientSession()",
+    "requests.api",
+    "curl_cffi.requests",
+    "niquests",
+)
 for _verb in ("post", "put", "patch", "delete"):
-    for _lib in (
-        "requests",
-        "httpx",
-        "requests.Session()",
-        "requests.session()",
-        "httpx.Client()",
-        "httpx.AsyncClient()",
-        "aiohttp.ClientSession()",
-        "requests.api",
-        "curl_cffi.requests",
-        "niquests",
-    ):
+    for _lib in _HTTP:
         _CALLS[f"{_lib}.{_verb}"] = "send"
 for _verb in ("get", "head", "options"):
-    for _lib in (
-        "requests",
-        "httpx",
-        "requests.Session()",
-        "requests.session()",
-        "httpx.Client()",
-        "httpx.AsyncClient()",
-        "aiohttp.ClientSession()",
-        "requests.api",
-        "curl_cffi.requests",
-        "niquests",
-    ):
+    for _lib in _HTTP:
         _CALLS[f"{_lib}.{_verb}"] = "fetch"
 
 # a method whose name alone says what it does, on an object that is not known
