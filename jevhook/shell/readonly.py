@@ -405,26 +405,29 @@ def _shell(args: list[str]) -> bool:
     return False
 
 
+# Whose value is the next word.  Not --max-lines, --eof, -e, -i, -l: theirs is optional and stands in the same word.
+XARGS_VALUED = (
+    "-I",
+    "-n",
+    "-P",
+    "-L",
+    "-s",
+    "-d",
+    "-E",
+    "-a",
+    "-J",
+    "-R",
+    "-S",
+    "--max-args",
+    "--max-procs",
+    "--delimiter",
+    "--arg-file",
+    "--max-chars",
+    "--process-slot-var",
+)
+
+
 def _xargs(args: list[str]) -> bool:
-    valued = (
-        "-I",
-        "-n",
-        "-P",
-        "-L",
-        "-s",
-        "-d",
-        "-E",
-        "-a",
-        "-J",
-        "-R",
-        "-S",
-        "--max-args",
-        "--max-procs",
-        "--delimiter",
-        "--arg-file",
-        "--max-chars",
-        "--process-slot-var",
-    )
     i = 0
     while i < len(args) and args[i][:1] == "-" and args[i] != "--":
         arg = args[i]
@@ -443,7 +446,7 @@ def _xargs(args: list[str]) -> bool:
         )
         if value and not readable(value):
             return False
-        i += 2 if arg in valued else 1
+        i += 2 if arg in XARGS_VALUED else 1
     return i + (args[i : i + 1] == ["--"]) < len(args)
 
 

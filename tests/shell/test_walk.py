@@ -261,6 +261,8 @@ EFFECTS = [
     # xargs, find, parallel
     ('echo ~ | xargs rm -rf', ['delete home /home/dev certain']),
     ('echo ~ | xargs -I{} rm -rf {}', ['delete home /home/dev certain']),
+    ('echo ~ | xargs --max-lines rm -rf', ['delete home /home/dev certain']),  # its value is optional: never the next word
+    ('echo ~ | xargs --eof rm -rf', ['delete home /home/dev certain']),
     ("printf '%s\\0' ~ | xargs -0 rm -rf", ['delete home /home/dev certain']),
     ('find ~ -delete', ['delete home /home/dev certain']),
     ('find ~ -exec rm -rf {} +', ['delete home /home/dev/* certain']),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..finding import ANY, NAME, STAR, Target
+from ..readonly import XARGS_VALUED
 from ..walk import NO_FLOW, UNKNOWN_FLOW, Flow
 from .options import has, operands, value_of, values_of
 
@@ -345,31 +346,8 @@ def _split(text: str) -> list[str]:
     return out + ["".join(str(p[1]) if p[0] in "tq" else ANY for p in word) for word in first.words]
 
 
-_XARGS_VALUED = (
-    "-I",
-    "-n",
-    "-P",
-    "-L",
-    "-s",
-    "-d",
-    "-E",
-    "-a",
-    "-J",
-    "-R",
-    "-S",
-    "--max-args",
-    "--max-procs",
-    "--delimiter",
-    "--arg-file",
-    "--max-lines",
-    "--max-chars",
-    "--process-slot-var",
-    "--eof",
-)
-
-
 def xargs(inv: Invocation) -> Flow:
-    words = _command_words(inv.args, list(_XARGS_VALUED))
+    words = _command_words(inv.args, list(XARGS_VALUED))
     own = inv.args[: len(inv.args) - len(words)]
     mark = ""
     for k, arg in enumerate(own):
