@@ -179,7 +179,7 @@ def _run(data: bytes, lane: Lane) -> Output:
             if until and off:
                 record["off_until"] = _iso(until)
             return SILENCE
-    from .gate import decide, express, let_run_before, note_run, was_let_run
+    from .decide import decide, express, let_run_before, note_run, was_let_run
     from .points import Context
 
     if event.kind == "after-tool":
@@ -225,7 +225,7 @@ def _with_reason(told: Decision, reason: str) -> Decision:
     """A copy: what was decided is still read by whoever decides on, so it is never written to."""
     if not reason:
         return told
-    from .gate import with_outcome
+    from .decide import with_outcome
 
     return with_outcome(told, told.outcome, reason)
 

@@ -408,12 +408,12 @@ def test_a_point_that_fails_is_silence_one_line_and_one_complaint(
 
 
 @pytest.mark.parametrize(
-    "broken", ["policy.load", "gate.decide", "hosts.detect", "hosts.claude.read", "hosts.claude.answer"]
+    "broken", ["policy.load", "decide.decide", "hosts.detect", "hosts.claude.read", "hosts.claude.answer"]
 )
 def test_whatever_fails_costs_the_host_nothing(
     lane: Lane, broken: str, monkeypatch: pytest.MonkeyPatch, capfd: Any
 ) -> None:
-    import jevhook.gate
+    import jevhook.decide
     import jevhook.hosts.claude
     import jevhook.policy  # noqa: F401
 

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from ..config import ConfigError
+from ..decide import Verdict, decide
 from ..event import Event, Output
-from ..gate import Verdict, decide
 from ..points import Context
 from ..policy import Policy, clean, load_strict
 from ..shell.world import RealWorld

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from jevhook.decide import decide
 from jevhook.event import Event
-from jevhook.gate import decide
 from jevhook.points import Context, risk
 from jevhook.policy import Policy
 from jevhook.shell.calls import read_call, shell_call

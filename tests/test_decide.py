@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from jevhook import gate, points
+from jevhook import points
+from jevhook.decide import Verdict, decide, express, with_outcome
 from jevhook.event import Decision, Event
-from jevhook.gate import decide, express, with_outcome
 from jevhook.points import Context, PointResult
 from jevhook.policy import Policy, rules
 
@@ -136,7 +136,7 @@ def point(
 EVENT = Event("claude", "before-tool", "PreToolUse", tool="Bash", input={"command": "x"}, cwd="/w")
 
 
-def decided(monkeypatch: pytest.MonkeyPatch, *made: Any, host: frozenset[str] = CLAUDE, **changes: Any) -> gate.Verdict:
+def decided(monkeypatch: pytest.MonkeyPatch, *made: Any, host: frozenset[str] = CLAUDE, **changes: Any) -> Verdict:
     known = {one.ID: one for one in made}
     monkeypatch.setattr(points, "MODULES", {one.ID: "" for one in made})
     monkeypatch.setattr(points, "load", lambda name: known[name])
