@@ -263,6 +263,17 @@ EFFECTS = [
     ('echo ~ | xargs -I{} rm -rf {}', ['delete home /home/dev certain']),
     ('echo ~ | xargs --max-lines rm -rf', ['delete home /home/dev certain']),  # its value is optional: never the next word
     ('echo ~ | xargs --eof rm -rf', ['delete home /home/dev certain']),
+    # a switch, or an option whose value is optional, hides nothing behind it; an option with a value is skipped with it
+    ('nsenter -t 1 -W rm -rf ~', ['escalate none likely', 'delete home /home/dev certain']),
+    ('nsenter -t 1 -m --wdns rm -rf ~', ['escalate none likely', 'delete home /home/dev certain']),
+    ('qemu-x86_64 -0 sh rm -rf ~', ['delete home /home/dev certain']),
+    ('sudo --close-from 3 rm -rf ~', ['delete home /home/dev certain']),
+    ('systemd-run --nice 5 rm -rf ~', ['delete home /home/dev certain']),
+    ('docker run --memory-swap 1g -v ~:/h alpine rm -rf /h', ['delete home /home/dev certain']),
+    ('dropdb -f shop', ['database none database shop certain']),
+    ('mysqlimport -d --delete shop', ['database none database shop certain']),
+    ('php artisan -n migrate:fresh', ['database none every table certain']),
+    ('flyway -n clean', ['database none every object of the schema certain']),
     ("printf '%s\\0' ~ | xargs -0 rm -rf", ['delete home /home/dev certain']),
     ('find ~ -delete', ['delete home /home/dev certain']),
     ('find ~ -exec rm -rf {} +', ['delete home /home/dev/* certain']),

@@ -441,6 +441,20 @@ _TABLE_VALUED = (
     "--dataSource", "-f", "--knexfile", "-path", "-database", "-source", "--app", "-A", "-C", "--cwd", "--directory", "--settings", "--database", "--prefix", "-s", "--project", "--startup-project",
 )  # fmt: skip
 
+# What takes a value with other tools and none with these: `dropdb -f shop` names the database, not a file.
+_SWITCHES = {
+    "pg_restore": "-c",
+    "mysqladmin": "-f -i -c -v",
+    "mariadb-admin": "-f -i -c -v",
+    "dropdb": "-f -e",
+    "dropuser": "-e",
+    "mysqlimport": "-d -f -c",
+    "artisan": "-n",
+    "console": "-n",
+    "phinx": "-n",
+    "flyway": "-n",
+}
+
 
 def migration(inv: Invocation, name: str = "", args: list[str] | None = None) -> None:
     """What a migration or admin tool would lose, by its table.  ``name`` and ``args`` where another program is in front."""
@@ -448,10 +462,8 @@ def migration(inv: Invocation, name: str = "", args: list[str] | None = None) ->
     rows = _TABLE.get(name or inv.name)
     if rows is None or has(words_of, "--help", "--dry-run", "--pretend", "--dump-sql", "--sql"):
         return
-    no_value: tuple[str, ...] = ("-c",) if inv.name == "pg_restore" else ()
-    if inv.name in ("mysqladmin", "mariadb-admin"):
-        no_value = ("-f", "--force", "-i", "-c", "-v")
-    valued = [v for v in _TABLE_VALUED if v not in no_value]
+    switches = _SWITCHES.get(name or inv.name, "").split()
+    valued = [v for v in _TABLE_VALUED if v not in switches]
     words = [w.lower() for w in operands(words_of, *valued)]
     if name in ("", "rake", "rails") and inv.name in ("rake", "rails", "gitlab-rake"):
         words = [w.split("[")[0] for w in words if "=" not in w]

@@ -54,7 +54,7 @@ _PLAIN: dict[str, tuple[str, int]] = {
     "xvfb-run": ("-e -f -n -p -s -w --server-args --server-num --error-file --auth-file --wait --xauth-protocol", 0),
     "firejail": ("", 0),
     "unshare": ("-S -G -R -w --root --wd --setuid --setgid --map-user --map-group", 0),
-    "nsenter": ("-t --target -S --setuid -G --setgid -W --wdns", 0),
+    "nsenter": ("-t --target -S --setuid -G --setgid", 0),
     "chroot": ("--userspec --groups", 1),
     "chronic": ("", 0),
     "ifne": ("", 0),
@@ -118,8 +118,8 @@ _PLAIN: dict[str, tuple[str, int]] = {
     "ld-linux-aarch64.so.1": ("--library-path --argv0 --preload --audit", 0),
     "ld-linux.so.2": ("--library-path --argv0 --preload --audit", 0),
     "ld-musl-x86_64.so.1": ("--library-path --argv0 --preload", 0),
-    "qemu-x86_64": ("-L -E -U -cpu", 0),
-    "qemu-aarch64": ("-L -E -U -cpu", 0),
+    "qemu-x86_64": ("-0 -B -D -E -L -R -U -cpu -d -g -p -s", 0),
+    "qemu-aarch64": ("-0 -B -D -E -L -R -U -cpu -d -g -p -s", 0),
 }  # fmt: skip
 
 
@@ -167,9 +167,16 @@ def plain(inv: Invocation) -> Flow:
     scope = None
     if inv.name == "lima":
         scope = _elsewhere(inv, "lima")
-    elif inv.name in ("chroot", "nsenter"):
-        scope = _elsewhere(inv, "container:" + inv.name)
-        inv.add("escalate", Target("none"), facts=(inv.name,), sure="likely") if inv.name == "nsenter" else None
+    elif inv.name == "chroot":
+        scope = _elsewhere(inv, "container:chroot")
+    elif inv.name == "nsenter":
+        inv.add("escalate", Target("none"), facts=("nsenter",), sure="likely")
+        # Another mount namespace is another file system, but process 1's is this machine's own.
+        if has(own, "-m", "--mount", "-a", "--all") and value_of(own, "-t", "--target") not in ("1", None):
+            scope = _elsewhere(inv, "container:nsenter")
+        else:
+            scope = inv.scope.copy()
+            scope.root = True
     elif inv.name in ("gosu", "su-exec", "runuser", "setpriv"):
         scope = inv.scope.copy()
         scope.root = True
@@ -242,6 +249,7 @@ _ROOT_VALUED = [
     "--prompt",
     "--chdir",
     "--chroot",
+    *"--close-from --command-timeout --role --type --other-user --login-class".split(),
 ]
 
 
@@ -614,6 +622,12 @@ def container(inv: Invocation) -> Flow | None:
         "--attach",
         "--volumes-from",
         "--group-add",
+        *"""--annotation --blkio-weight --cgroup-parent --cgroupns --cidfile --cpu-period --cpu-quota --cpu-shares -c
+        --cpuset-cpus --cpuset-mems --detach-keys --device-cgroup-rule --device-read-bps --device-write-bps --dns-option
+        --dns-search --domainname --health-cmd --health-interval --health-retries --health-start-period --health-timeout
+        --ip --ip6 --isolation --kernel-memory --label-file --log-opt --mac-address --memory-reservation --memory-swap
+        --memory-swappiness --net-alias --network-alias --oom-score-adj --pids-limit --runtime --stop-signal --stop-timeout
+        --storage-opt --sysctl --volume-driver""".split(),
     ]
     mounts: list[tuple[str, str]] = []
     wide = []
