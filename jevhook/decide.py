@@ -80,8 +80,7 @@ def decide(event: Event, policy: Policy, ctx: Context, expressible: frozenset[st
     if best.outcome in ("withhold", "trim") and ctx.texts:
         from .points.result import rebuild
 
-        drop = [key for record in records if record.get("acted") for key in record.get("drop", ())]
-        best.replacement = rebuild(event, ctx.texts, drop)
+        best.replacement = rebuild(event, ctx.texts)
     told, why = express(best, policy, expressible)
     verdict = Verdict(told, best, records, why)
     verdict.troubles = troubles

@@ -33,7 +33,6 @@ TIMEOUT_DEFAULT = 600  # where the entry names none: never install a shorter one
 KINDS: dict[str, Kind] = {"PreToolUse": "before-tool", "PostToolUse": "after-tool"}
 
 _TEXT_LIMIT = 9_000  # bytes; context over 2,500 tokens goes to a file
-_RESULT_LIMIT = 47_000  # bytes; a reason over about 48,000 characters is cut by Codex, in the middle of things
 _NO_REASON = {
     "deny": "The policy does not allow this call.",
     "withhold": "The result of this call was withheld: it holds text that should not be relied on.",
@@ -128,7 +127,9 @@ def answer(event: Event, decision: Decision) -> Output:
     if outcome in ("withhold", "trim"):
         shown = _shown(decision.replacement)
         if shown is not None or outcome == "withhold":
-            shown = _printable(shown or "", _RESULT_LIMIT)
+            # The tool's own bytes, however many: of more than 10,000 Codex shows the model both ends and names a file
+            # with all of them (2 MB seen).
+            shown = _whole(shown or "")
             return Output(dumps({"decision": "block", "reason": shown if shown.strip() else _reason(decision)}))
     return _say(event, additionalContext=_printable(decision.reason, _TEXT_LIMIT).strip())
 
@@ -137,6 +138,11 @@ def _printable(text: str, limit: int) -> str:
     from ..text.printable import printable_within  # most events end in silence and need none of it
 
     return printable_within(text, limit)
+
+
+def _whole(text: str) -> str:
+    """``text`` without lone surrogates: serde_json refuses a whole answer for one."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _reason(decision: Decision) -> str:
@@ -151,10 +157,20 @@ def _say(event: Event, **fields: str) -> Output:
 
 
 def _shown(replacement: Any) -> str | None:
-    """The text of a replacement: a string, content blocks, or an MCP result that holds them.  None for all else."""
+    """What the model reads of a result: a string, content blocks, or an MCP result.  None for all else.
+
+    Of an MCP result with structured content the model gets that, as JSON, and none of the blocks.
+    """
     if isinstance(replacement, str):
         return replacement
     if isinstance(replacement, dict):
+        if replacement.get("structuredContent") is not None:
+            import json
+
+            try:
+                return json.dumps(replacement["structuredContent"], ensure_ascii=False, separators=(",", ":"))
+            except RecursionError:
+                return None
         replacement = replacement.get("content")
     if not isinstance(replacement, list):
         return None

@@ -40,7 +40,10 @@ BUDGET = {"log": 0.30, "search": 0.40, "listing": 0.40, "prose": 0.50}  # share 
 CEILING = 0.60  # share that likely errors may raise it to
 SURELY_NOISE = -0.55  # score of a line that tells of success or progress and nothing else
 MAX_KEPT = 60_000  # characters kept of one text by rank alone
-CODEX_MOST = 40_000  # characters: Codex cuts a replacement of more than about 48,000, in the middle of things
+# Characters of all that is handed on: of a longer replacement the model gets what these hosts choose to show, and a file.
+# Codex shows 10,000 bytes (2,500 tokens) of it, Claude Code 2 KB of what has more than 30,000 characters (seen on 0.171.0
+# and 2.1.332); an eighth may go to the lines that stand for what was left out.
+HANDED = {"codex": 8_500, "claude": 26_000}
 LONGEST = 1200  # characters of a line that are judged as one
 # Characters: what is shorter is kept, for the line that would stand for it is as long.
 _GAP = {"log": 240, "search": 160, "listing": 160, "prose": 240}
@@ -81,16 +84,17 @@ _WORDS = {
 class Part:
     """One text of the result: its lines, which of them stay, and the passages that a question may be asked about.
 
-    ``keep`` and ``must``: a flag a line.  ``units``: the chunks that were ranked, and ``asked``: question id -> passage,
-    each as (first line, line after the last).
+    ``limit``: characters that may stay whatever they are, 0 for any.  ``keep`` and ``must``: a flag a line.  ``units``:
+    the chunks that were ranked, and ``asked``: question id -> passage, each as (first line, line after the last).
     """
 
-    __slots__ = ("asked", "keep", "kind", "lines", "must", "path", "scores", "text", "units")
+    __slots__ = ("asked", "keep", "kind", "limit", "lines", "must", "path", "scores", "text", "units")
 
-    def __init__(self, path: Path, text: str, kind: str) -> None:
+    def __init__(self, path: Path, text: str, kind: str, limit: int = 0) -> None:
         self.path = path
         self.text = text
         self.kind = kind
+        self.limit = limit
         self.lines: list[str] = []
         self.scores: list[float] = []
         self.keep: list[bool] = []
@@ -122,7 +126,9 @@ def prepare(event: Event, ctx: Context) -> Prepared | None:
         return None
     from .result import slots
 
-    texts = [(slot.path, ctx.texts.get(slot.path, slot.text)) for slot in slots(event)]
+    found = slots(event)
+    whole = sum(len(slot.text) for slot in found)
+    texts = [(slot.path, ctx.texts.get(slot.path, slot.text)) for slot in found if not slot.cut]
     texts = [(path, text) for path, text in texts if LEAST <= len(text) <= MOST]
     if not texts:
         return None
@@ -141,8 +147,8 @@ def prepare(event: Event, ctx: Context) -> Prepared | None:
     query = wanted(event, requests)
     parts = []
     for path, text, kind in kinds:
-        part = Part(path, text, kind)
-        choose(part, query, _limit(event, text))
+        part = Part(path, text, kind, _limit(event.host, text, whole))
+        choose(part, query, part.limit)
         parts.append(part)
     made = Prepared(event, parts, query)
     if requests and any(_worth(part) for part in parts):  # needed for what? without a request nobody can tell
@@ -523,11 +529,15 @@ def wanted(event: Event, requests: Sequence[str]) -> dict[str, float]:
     return query
 
 
-def _limit(event: Event, text: str) -> int:
-    """Characters of a text that may stay because of what the host does to a longer replacement; 0 for no limit."""
-    if event.host != "codex":
-        return 0
-    return CODEX_MOST if text.isascii() else CODEX_MOST * len(text) // len(text.encode("utf-8", "replace"))
+def _limit(host: str, text: str, whole: int) -> int:
+    """Characters of a text that may stay because of what the host does to a longer replacement; 0 for no limit.
+
+    ``whole``: characters of all the texts of the result, among which what may be handed on is shared out.
+    """
+    limit = HANDED.get(host, 0) * len(text) // max(whole, len(text))
+    if limit and not text.isascii():  # Codex counts bytes, Claude Code UTF-16 units: never more than bytes
+        limit = limit * len(text) // len(text.encode("utf-8", "replace"))
+    return max(1, limit) if host in HANDED else 0
 
 
 def choose(part: Part, query: Mapping[str, float], limit: int = 0, budget: float | None = None) -> None:
@@ -585,7 +595,7 @@ def choose(part: Part, query: Mapping[str, float], limit: int = 0, budget: float
                 part.keep[i] = True
             used += size
     _close_gaps(part, sizes)
-    if limit and limit > 4000:
+    if limit > 1500:
         handed = sum(size for size, keep in zip(sizes, part.keep, strict=True) if keep) + 140 * (
             len(_spans(part.keep)) // 2
         )
@@ -620,7 +630,7 @@ def _log_units(
             starts_at.append(i)
             held = 0
         held += sizes[i]
-    ends = [*starts_at[1:], len(sizes)]
+    ends = [*starts_at[1:], len(sizes)][: len(starts_at)]  # of an empty text there is no unit
     units = [(score_chunk(scores[a:b], sizes[a:b]), a, b) for a, b in zip(starts_at, ends, strict=True)]
     return scores, units
 
@@ -749,8 +759,8 @@ def apply(part: Part, verdicts: Mapping[str, bool]) -> None:
 
 def _again(part: Part, text: str, prepared: Prepared) -> Part:
     """Stage 1 on what another point has left of the text; the passages that are still whole can be asked for again."""
-    new = Part(part.path, text, part.kind)
-    choose(new, prepared.query, _limit(prepared.event, text))
+    new = Part(part.path, text, part.kind, part.limit)
+    choose(new, prepared.query, part.limit)
     at: dict[str, list[int]] = {}
     for i, line in enumerate(new.lines):
         at.setdefault(line, []).append(i)

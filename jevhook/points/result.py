@@ -8,7 +8,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any, TypeAlias
 
     from ..event import Event
@@ -17,6 +16,12 @@ if TYPE_CHECKING:
 
 MAX_SLOTS = 400
 MAX_DEPTH = 12
+MAX_SPILL = 5 << 20  # bytes that are read of an output that the host keeps in a file
+
+# Where Claude Code keeps an output of more than 30,000 characters.  As long as the path is there, the model gets 2 KB of
+# whatever stdout says and the path; without it all of it, or if that is too long again 2 KB and a file of its own (seen
+# on 2.1.332).  So what was changed goes out without them.
+_SPILLED = ("persistedOutputPath", "persistedOutputSize")
 
 # Keys whose text is about the call, not its result: never judged, never changed.
 _ABOUT = frozenset(
@@ -28,24 +33,75 @@ _ABOUT = frozenset(
 
 
 class Slot:
-    """One text of a result: ``path`` leads to it from the response, () for a response that is itself a text."""
+    """One text of a result: ``path`` leads to it from the response, () for a response that is itself a text.
 
-    __slots__ = ("path", "text")
+    ``cut``: it is longer than what is read of it; its last line says so.
+    """
 
-    def __init__(self, path: Path, text: str) -> None:
+    __slots__ = ("cut", "path", "text")
+
+    def __init__(self, path: Path, text: str, cut: bool = False) -> None:
         self.path = path
         self.text = text
+        self.cut = cut
 
 
 def slots(event: Event) -> list[Slot]:
     """Every text of the result that the model will read, in order.
 
-    Bash: stdout, stderr; Read: file.content; WebFetch: result; MCP: the text blocks, or the JSON string; Codex: the
-    string or the text blocks; a failed call: the error text.  Images and other binary blocks have none.
+    Bash: stdout (all of it, where the host has cut it and keeps the whole in a file), stderr; Read: file.content;
+    WebFetch: result; MCP: the text blocks, or the JSON string; Codex: the string or the text blocks; a failed call: the
+    error text.  Images and other binary blocks have none.
     """
     found: list[Slot] = []
     _collect(event.result, (), found, 0)
-    return found
+    whole = _spilled(event.result)
+    return [whole, *(slot for slot in found if slot.path != whole.path)] if whole else found
+
+
+def _spilled(result: Any) -> Slot | None:
+    """The whole output of which Claude Code hands on the first 30,000 characters; None where that is all."""
+    if not isinstance(result, dict):
+        return None
+    name, shown = result.get(_SPILLED[0]), result.get("stdout")
+    if not isinstance(name, str) or not name or not isinstance(shown, str):
+        return None
+    data, rest = _head(name)
+    text = data.decode("utf-8", "replace")
+    if not text:
+        return None
+    if not text.startswith(shown[:20_000].rstrip()):
+        text = f"{shown}\n{text}"  # not what was shown: both are looked at
+    if rest:
+        text += f"\n[jevhook: the rest of this output, {rest:,} bytes, was not looked at and is not handed on]\n"
+    return Slot(("stdout",), text, rest > 0)
+
+
+def _head(name: str) -> tuple[bytes, int]:
+    """The first MAX_SPILL bytes of a regular file, and how many more it has; nothing of what is none."""
+    import os
+    import stat
+
+    try:
+        fd = os.open(name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError):
+        return b"", 0
+    try:
+        facts = os.fstat(fd)
+        if not stat.S_ISREG(facts.st_mode):
+            return b"", 0
+        parts, size = [], 0
+        while size < MAX_SPILL:
+            part = os.read(fd, min(1 << 20, MAX_SPILL - size))
+            if not part:
+                break
+            parts.append(part)
+            size += len(part)
+        return b"".join(parts), max(0, facts.st_size - size)
+    except OSError:
+        return b"", 0
+    finally:
+        os.close(fd)
 
 
 def _collect(value: Any, path: Path, found: list[Slot], depth: int) -> None:
@@ -65,15 +121,15 @@ def _collect(value: Any, path: Path, found: list[Slot], depth: int) -> None:
                 _collect(item, (*path, key), found, depth + 1)
 
 
-def rebuild(event: Event, texts: dict[Path, str], drop: Iterable[str] = ()) -> Any:
+def rebuild(event: Event, texts: dict[Path, str]) -> Any:
     """A copy of the response in which the texts at these paths are replaced; everything else stays as it was.
 
-    ``drop``: top-level keys that are left out (the path of a spilled file that holds what was withheld).  They are
-    never set to null: that makes Claude Code discard the whole answer.
+    The file with the host's own copy of a replaced output is no longer named: the key is left out, for a null makes
+    Claude Code discard the whole answer.
     """
     made = _copy(event.result, (), texts, 0)
-    if isinstance(made, dict):
-        for key in drop:
+    if isinstance(made, dict) and ("stdout",) in texts:
+        for key in _SPILLED:
             made.pop(key, None)
     return made
 

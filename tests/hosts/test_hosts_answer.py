@@ -303,7 +303,17 @@ AFTER: list[tuple[Event, Decision, Any]] = [
     (CODEX_POST, Decision("deny", reason=WHY), ""),
     (CODEX_POST, Decision("ask", reason=WHY), ""),
     (CODEX_POST, Decision("allow", reason=WHY), ""),
-    (CODEX_POST, Decision("withhold", reason=WHY, replacement="kept\x1b[31m\nlines\n"), block("kept\nlines\n")),
+    # the tool's own bytes are handed on as they are, but for what serde_json would refuse
+    (
+        CODEX_POST,
+        Decision("withhold", reason=WHY, replacement="a\x1b[31m\r\nb\r\u202ec\n"),
+        block("a\x1b[31m\r\nb\r\u202ec\n"),
+    ),
+    (
+        CODEX_POST,
+        Decision("withhold", reason=WHY, replacement="\U0001f600 a\ud800b\udc80"),
+        block("\U0001f600 a\ufffdb\ufffd"),
+    ),
     (CODEX_POST, Decision("trim", reason=WHY, replacement="kept"), block("kept")),
     (CODEX_POST, Decision("withhold", reason=WHY, replacement=""), block(WHY)),
     (CODEX_POST, Decision("withhold", replacement=" \n"), block(WITHHELD)),
@@ -325,7 +335,15 @@ AFTER: list[tuple[Event, Decision, Any]] = [
         ),
         block("a\n[a part that is not text was left out]"),
     ),
-    (CODEX_MCP, Decision("withhold", reason=WHY, replacement={"structuredContent": {}}), block(WHY)),
+    # of structured content the model reads the JSON, and of the blocks beside it nothing
+    (
+        CODEX_MCP,
+        Decision(
+            "withhold", replacement={"content": [{"type": "text", "text": "a"}], "structuredContent": {"b": ["é", 1]}}
+        ),
+        block('{"b":["é",1]}'),
+    ),
+    (CODEX_MCP, Decision("withhold", replacement={"content": [], "structuredContent": None}), block(WITHHELD)),
 ]
 
 
@@ -348,10 +366,8 @@ def test_a_long_reason_is_cut_before_the_host_spills_it(which: Event, outcome: A
     assert text.endswith("\n[cut here: the rest is not shown]")
 
 
-def test_a_long_replacement_is_cut_before_codex_cuts_it() -> None:
-    reason = said(CODEX_POST, Decision("trim", replacement="line\n" * 100_000))["reason"]
-    assert 46_000 < len(reason) <= 47_000
-    assert reason.endswith("\n[cut here: the rest is not shown]")
+def test_a_long_replacement_for_codex_is_not_cut_for_codex_keeps_all_of_it() -> None:
+    assert said(CODEX_POST, Decision("trim", replacement="line\n" * 100_000)) == block("line\n" * 100_000)
 
 
 def test_a_long_replacement_for_claude_is_not_cut() -> None:

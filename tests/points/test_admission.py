@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jevhook.event import Event
@@ -314,6 +314,7 @@ def test_the_pointer_s_numbers_are_those_that_sed_counts(ctx: Context) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(["log", "search", "listing", "prose"]))
+@example(139, "log")  # an empty text
 def test_kept_lines_and_left_lines_are_the_text_whatever_it_is(seed: int, kind: str) -> None:
     dice = random.Random(seed)
     words = [
@@ -399,14 +400,53 @@ def test_the_ledger_s_record_is_plain_json_without_any_of_the_text(ctx: Context)
     assert "test_rounding" not in json.dumps(record)
 
 
-def test_codex_gets_no_more_than_it_hands_on() -> None:
+ERRORS = "".join(f"2026-01-02 10:00:00 ERROR é worker {n} failed in {'abcdefghij'[n % 10] * 9}\n" for n in range(9000))
+
+
+# Of more, Codex shows the model 10,000 bytes and Claude Code 2 KB.
+@pytest.mark.parametrize("text", [ERRORS, failing_log(9000)], ids=["nothing but errors", "a run"])
+@pytest.mark.parametrize(("host", "most"), [("codex", 10_000), ("claude", 30_000)])
+def test_no_more_is_handed_on_than_the_host_shows(host: str, most: int, text: str) -> None:
     ctx = context("active")
-    log = "".join(f"2026-01-02 10:00:00 ERROR é worker {n} failed in {'abcdefghij'[n % 10] * 9}\n" for n in range(9000))
-    event = Event("codex", "after-tool", "PostToolUse", tool="Bash", input={"command": "make"}, result=log, call_id="c")
+    event = Event(host, "after-tool", "PostToolUse", tool="Bash", input={"command": "make"}, result=text, call_id="c")
     assert admission.judge(event, ctx).judged.outcome == "trim"
     shown = rebuild(event, ctx.texts)
     assert isinstance(shown, str)
-    assert len(shown.encode()) < 47_000
+    assert 1_000 < len(shown.encode()) < most
+
+
+def test_texts_of_one_result_share_what_the_host_shows() -> None:
+    ctx = context("active")
+    blocks = [{"type": "text", "text": ERRORS[: 100_000 * n]} for n in (1, 3)]
+    event = Event("claude", "after-tool", "PostToolUse", tool="mcp__ci__run_log", result=blocks, call_id="c")
+    assert admission.judge(event, ctx).judged.outcome == "trim"
+    shown = [len(block["text"].encode()) for block in rebuild(event, ctx.texts)]
+    assert 20_000 < sum(shown) < 30_000
+    assert shown[0] < shown[1]
+
+
+def test_an_output_that_the_host_cut_is_shortened_and_kept_as_a_whole(ctx: Context, tmp_path: Path) -> None:
+    log = failing_log(1200)
+    place = tmp_path / "tool-results.txt"
+    place.write_text(log)
+    event = bash("pytest -v", log[:30_000])
+    event.result.update(persistedOutputPath=str(place), persistedOutputSize=len(log))
+    assert admission.judge(event, ctx).judged.outcome == "trim"
+    shown = rebuild(event, ctx.texts)
+    assert "E       assert 1.99 == 2.0\n" in shown["stdout"]  # behind the 30,000
+    assert archived(shown["stdout"]).read_text() == log
+    assert not {"persistedOutputPath", "persistedOutputSize"} & set(shown)
+
+
+def test_an_output_too_long_to_be_kept_whole_is_left_alone(
+    ctx: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jevhook.points.result.MAX_SPILL", 40_000)
+    place = tmp_path / "tool-results.txt"
+    place.write_text(failing_log(1200))
+    event = bash("pytest -v", failing_log(1200)[:30_000])
+    event.result.update(persistedOutputPath=str(place), persistedOutputSize=60_000)
+    assert admission.judge(event, ctx).judged.outcome == "none"
 
 
 # --------------------------------------------------------------------------------------------------- twice, and later

@@ -425,9 +425,44 @@ def test_an_output_that_the_host_cut_is_read_from_its_file(tmp_path: Path) -> No
     made = ctx()
     result = injection.judge(event, made)
     assert result.judged.outcome == "withhold"
-    assert result.record["drop"] == ["persistedOutputPath", "persistedOutputSize"]
-    assert made.texts[("stdout",)].startswith(whole[:30000])
-    assert "not handed on" in made.texts[("stdout",)]
+    replacement = rebuild(event, made.texts)
+    assert set(replacement) == {"stdout", "stderr", "interrupted", "isImage"}  # the file holds the order
+    head, _, rest = replacement["stdout"].partition("[jevhook withheld")
+    _, _, tail = rest.partition("]")
+    assert whole.startswith(head) and whole.endswith(tail) and len(head) + len(tail) > len(whole) - 900
+    assert "id_rsa" not in replacement["stdout"]
+
+
+def test_of_an_output_that_the_host_cut_nothing_changes_without_an_order(tmp_path: Path) -> None:
+    kept = tmp_path / "out.txt"
+    kept.write_text("line\n" * 8000)
+    made = ctx()
+    event = bash(("line\n" * 8000)[:30000], persistedOutputPath=str(kept), persistedOutputSize=40000)
+    assert injection.judge(event, made).judged.outcome == "none"
+    assert made.texts == {}
+
+
+def test_of_an_output_too_long_to_be_read_the_rest_is_not_handed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jevhook.points.result.MAX_SPILL", 40_000)
+    kept = tmp_path / "out.txt"
+    kept.write_text(ORDER + "\n\n" + "line\n" * 10_000)
+    event = bash(kept.read_text()[:30000], persistedOutputPath=str(kept), persistedOutputSize=50_000)
+    made = ctx()
+    injection.judge(event, made)
+    shown = rebuild(event, made.texts)["stdout"]
+    assert 39_000 < len(shown) < 41_000
+    assert shown.endswith(" bytes, was not looked at and is not handed on]\n")
+
+
+def test_a_file_of_the_host_that_says_something_else_does_not_hide_what_was_shown(tmp_path: Path) -> None:
+    kept = tmp_path / "out.txt"
+    kept.write_text("line\n" * 8000)
+    made = ctx()
+    event = bash(f"{ORDER}\n", persistedOutputPath=str(kept), persistedOutputSize=40000)
+    assert injection.judge(event, made).judged.outcome == "withhold"
+    assert "id_rsa" not in rebuild(event, made.texts)["stdout"]
 
 
 @pytest.mark.parametrize("kind", ["missing", "directory", "fifo"])
