@@ -3,7 +3,8 @@
 Run as a program: a JSON order on stdin, a JSON record on stdout.  It is a process apart from pytest because the
 private network is a property of a process, and the model must be inside it together with the host.
 
-order   argv, env, cwd, calls (``Call`` as JSON), seconds; ``@MODEL@`` in argv and env becomes the model's address
+order   argv, env, cwd, calls (``Call`` as JSON), pages, certificate (both as ``Model`` has them), seconds; ``@MODEL@`` in
+        argv and env becomes the model's address
 record  status (None when it had to be killed), stdout, stderr, requests [path, body], seconds, isolated
 """
 
@@ -67,15 +68,11 @@ def converse(order: dict[str, Any]) -> dict[str, Any]:
         for scheme in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
             env[scheme] = "http://127.0.0.1:9"
         env["NO_PROXY"] = env["no_proxy"] = "127.0.0.1,localhost"
-    with Model([Call(**call) for call in order["calls"]]) as model:
-
-        def filled(text: str) -> str:
-            return text.replace("@MODEL@", model.url)
-
+    with Model([Call(**call) for call in order["calls"]], order["pages"], order["certificate"]) as model:
         started = time.monotonic()
         host = subprocess.Popen(
-            [filled(word) for word in order["argv"]],
-            env={name: filled(value) for name, value in env.items()},
+            [model.filled(word) for word in order["argv"]],
+            env={name: model.filled(value) for name, value in env.items()},
             cwd=order["cwd"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

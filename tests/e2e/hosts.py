@@ -15,7 +15,7 @@ import secrets
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +115,16 @@ class Place:
         path = self.state / "jevhook" / "ledger.ndjson"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
-    def converse(self, argv: Iterable[str], env: dict[str, str], calls: list[Call]) -> Record:
+    def converse(
+        self, argv: Iterable[str], env: dict[str, str], calls: list[Call], pages: Mapping[str, str] | None = None
+    ) -> Record:
         order = {
             "argv": list(argv),
             "env": self.environment() | env,
             "cwd": str(self.project),
             "calls": [call.as_json() for call in calls],
+            "pages": dict(pages or {}),
+            "certificate": env.get("NODE_EXTRA_CA_CERTS", ""),
             "seconds": SECONDS,
         }
         package = __package__ or ""
@@ -148,17 +152,45 @@ VARIES = (
 WHERE = 'echo "home=$HOME cwd=$PWD;"'
 
 
+def desk(served: Path) -> list[str]:
+    """The command line of an MCP server (``mcp_desk.py``) that serves what ``served`` says."""
+    return [sys.executable, str(Path(__file__).with_name("mcp_desk.py")), str(served)]
+
+
+def certificate(place: Path) -> Path:
+    """A file with a new key and a certificate for 127.0.0.1.  Made by openssl: Python has nothing that makes one."""
+    path = place / "site.pem"
+    words = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    words += ["-subj", "/CN=e2e", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "-", "-out", "-"]
+    made = subprocess.run(["openssl", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+    path.write_bytes(made.stdout)
+    return path
+
+
 def nested(events: Iterable[str], command: str) -> dict[str, Any]:
     """The hooks table, in the form that both hosts read."""
     return {event: [{"matcher": "*", "hooks": [{"type": "command", "command": command}]}] for event in events}
 
 
-def run_claude(place: Place, hook: str | None, calls: list[Call]) -> Record:
-    """``claude -p`` with nothing but the hook between the model and the machine (bypassPermissions)."""
+def run_claude(
+    place: Place,
+    hook: str | None,
+    calls: list[Call],
+    pages: Mapping[str, str] | None = None,
+    server: Path | None = None,
+) -> Record:
+    """``claude -p`` with nothing but the hook between the model and the machine (bypassPermissions).
+
+    ``pages``: a web site on loopback (see ``Model``).  ``server``: what an MCP server named "desk" serves.
+    """
     settings = place.home / ".claude" / "settings.json"
     settings.parent.mkdir()
-    settings.write_text(json.dumps({"hooks": nested(EVENTS["claude"], hook)} if hook else {}, indent=2))
-    env = {
+    # The preflight asks a service of Anthropic's whether a page may be fetched.
+    told: dict[str, Any] = {"skipWebFetchPreflight": True} if pages else {}
+    told |= {"hooks": nested(EVENTS["claude"], hook)} if hook else {}
+    settings.write_text(json.dumps(told, indent=2))
+    env = {"NODE_EXTRA_CA_CERTS": str(certificate(place.root))} if pages else {}
+    env |= {
         "ANTHROPIC_BASE_URL": "@MODEL@",
         "ANTHROPIC_API_KEY": "none-needed",
         "IS_SANDBOX": "1",  # else root may not use bypassPermissions
@@ -168,7 +200,10 @@ def run_claude(place: Place, hook: str | None, calls: list[Call]) -> Record:
     }
     argv = [str(binary("claude")), "-p", "go on", "--permission-mode", "bypassPermissions"]
     argv += ["--output-format", "stream-json", "--verbose", "--include-hook-events"]
-    return place.converse(argv, env, calls)
+    if server:
+        command, *args = desk(server)
+        argv += ["--mcp-config", json.dumps({"mcpServers": {"desk": {"command": command, "args": args}}})]
+    return place.converse(argv, env, calls, pages)
 
 
 def claude_hook_runs(record: Record) -> list[dict[str, Any]]:
@@ -211,13 +246,22 @@ def snake(name: str) -> str:
     return "".join("_" * (letter.isupper() and at > 0) + letter.lower() for at, letter in enumerate(name))
 
 
-def run_codex(place: Place, hook: str | None, calls: list[Call]) -> Record:
-    """``codex exec`` without its sandbox, the hook recorded as trusted (an untrusted one is skipped in silence)."""
+def run_codex(
+    place: Place,
+    hook: str | None,
+    calls: list[Call],
+    pages: Mapping[str, str] | None = None,
+    server: Path | None = None,
+) -> Record:
+    """``codex exec`` without its sandbox, the hook recorded as trusted (an untrusted one is skipped in silence).
+
+    ``pages`` and ``server`` as in ``run_claude``.
+    """
     codex_home = place.home / ".codex"
     codex_home.mkdir()
     hooks_file = codex_home / "hooks.json"
     config: list[str] = [
-        'model = "scripted"',
+        'model = "gpt-5.5-codex"',
         'model_provider = "scripted"',
         "[model_providers.scripted]",
         'name = "scripted"',
@@ -230,6 +274,9 @@ def run_codex(place: Place, hook: str | None, calls: list[Call]) -> Record:
         f"[projects.{json.dumps(str(place.project))}]",
         'trust_level = "trusted"',
     ]
+    if server:
+        command, *args = desk(server)
+        config += ["[mcp_servers.desk]", f"command = {json.dumps(command)}", f"args = {json.dumps(args)}"]
     if hook:
         table = nested(EVENTS["codex"], hook)
         hooks_file.write_text(json.dumps({"hooks": table}, indent=2))
@@ -241,7 +288,7 @@ def run_codex(place: Place, hook: str | None, calls: list[Call]) -> Record:
     (codex_home / "config.toml").write_text("\n".join(config) + "\n")
     argv = [str(binary("codex")), "exec", "-s", "danger-full-access"]
     argv += ["-c", 'model_providers.scripted.base_url="@MODEL@/v1"', "go on"]
-    return place.converse(argv, {"SCRIPTED_KEY": "none-needed"}, calls)
+    return place.converse(argv, {"SCRIPTED_KEY": "none-needed"}, calls, pages)
 
 
 def codex_hook_runs(record: Record) -> list[str]:

@@ -8,8 +8,11 @@ holds a result with that id, so a host's retry gets the same answer and two runs
 from __future__ import annotations
 
 import json
+import re
+import ssl
 import threading
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -22,13 +25,17 @@ class Call:
     """One scripted tool call.
 
     ``input`` is an object, or a string for Codex's free-form tools.  ``needs`` is an earlier call's id and a text
-    that its result must contain: without it this call is never asked for, and the conversation ends.
+    that its result must contain: without it this call is never asked for, and the conversation ends.  ``namespace`` is
+    where Codex keeps the tools of an MCP server (mcp__NAME); Claude Code has it in the tool's name.  ``takes`` is an
+    earlier call's id and a pattern: what its first group is in that result stands for "@TAKEN@" in the input.
     """
 
     id: str
     tool: str
     input: Any
     needs: tuple[str, str] | None = None
+    namespace: str = ""
+    takes: tuple[str, str] | None = None
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -56,15 +63,24 @@ def flat(content: Any) -> str:
     return "" if content is None else str(content)
 
 
-def next_answer(script: list[Call], body: dict[str, Any]) -> Call | str:
-    """The first call without a result, or the closing text."""
+def next_answer(script: list[Call], body: dict[str, Any], pages: Mapping[str, str]) -> Call | str:
+    """The first call without a result, or the closing text.
+
+    A request without tools is a helper's (a title, a summary) and takes no part in the script.  Claude Code hands a
+    fetched web page to one and the agent gets what it says: here it says the whole page again.
+    """
     if not body.get("tools"):
-        return DONE  # a helper's request (a title, a summary): it takes no part in the script
+        asked = json.dumps(body)
+        return next((text for text in pages.values() if json.dumps(text)[1:-1] in asked), DONE)
     known = results(body)
     for call in script:
         if call.id not in known:
             earlier, text = call.needs or ("", "")
-            return call if text in known.get(earlier, "") else STOPPED
+            source, pattern = call.takes or ("", "()")
+            taken = re.search(pattern, known.get(source, ""))
+            if text not in known.get(earlier, "") or not taken:
+                return STOPPED
+            return replace(call, input=json.loads(json.dumps(call.input).replace("@TAKEN@", taken[1])))
     return DONE
 
 
@@ -112,6 +128,8 @@ def openai_events(answer: Call | str) -> list[dict[str, Any]]:
     else:
         arguments = json.dumps(answer.input)
         item = {"type": "function_call", "call_id": answer.id, "name": answer.tool, "arguments": arguments}
+        if answer.namespace:
+            item["namespace"] = answer.namespace
     usage = {"input_tokens": 7, "output_tokens": 5, "total_tokens": 12}
     return [
         {"type": "response.created", "response": {"id": "resp_scripted"}},
@@ -121,22 +139,41 @@ def openai_events(answer: Call | str) -> list[dict[str, Any]]:
 
 
 class Model:
-    """The server.  ``requests`` holds every POST as (path, body), in order of arrival."""
+    """The server.  ``requests`` holds every POST as (path, body), in order of arrival.
 
-    def __init__(self, script: list[Call]) -> None:
-        self.script = script
+    ``pages`` (path -> text) is a web site beside it, at ``url`` and, with a ``certificate`` (a file with certificate and
+    key), at ``secure``: Claude Code fetches https alone.  "@MODEL@" and "@SECURE@" in a call's input become these.
+    """
+
+    def __init__(self, script: list[Call], pages: Mapping[str, str] | None = None, certificate: str = "") -> None:
+        self.pages = pages or {}
         self.requests: list[tuple[str, dict[str, Any]]] = []
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.servers = [self.serve(), *([self.serve(certificate)] if certificate else [])]
+        self.url = f"http://127.0.0.1:{self.servers[0].server_port}"
+        self.secure = f"https://127.0.0.1:{self.servers[-1].server_port}"
+        self.script = [Call(**json.loads(self.filled(json.dumps(call.as_json())))) for call in script]
+
+    def serve(self, certificate: str = "") -> ThreadingHTTPServer:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
+        server.daemon_threads = True
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        return server
+
+    def filled(self, text: str) -> str:
+        return text.replace("@MODEL@", self.url).replace("@SECURE@", self.secure)
 
     def __enter__(self) -> Model:
-        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+        for server in self.servers:
+            threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.server.shutdown()
-        self.server.server_close()
+        for server in self.servers:
+            server.shutdown()
+            server.server_close()
 
     def handler(self) -> type[BaseHTTPRequestHandler]:
         model = self
@@ -164,7 +201,9 @@ class Model:
                 self.send(200, "text/plain", "")
 
             def do_GET(self) -> None:
-                self.send(200, "application/json", '{"data": [], "models": []}')
+                if self.path in model.pages:
+                    return self.send(200, "text/plain; charset=utf-8", model.pages[self.path])
+                return self.send(200, "application/json", '{"data": [], "models": []}')
 
             def do_POST(self) -> None:
                 raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -175,9 +214,10 @@ class Model:
                 model.requests.append((self.path, body))
                 path = self.path.partition("?")[0]
                 if path.endswith("/messages") and body.get("stream"):
-                    self.send_events(anthropic_events(next_answer(model.script, body), body.get("model")))
+                    answer = next_answer(model.script, body, model.pages)
+                    self.send_events(anthropic_events(answer, body.get("model")))
                 elif path.endswith("/responses"):
-                    self.send_events(openai_events(next_answer(model.script, body)))
+                    self.send_events(openai_events(next_answer(model.script, body, model.pages)))
                 elif path.endswith("/count_tokens"):
                     self.send(200, "application/json", '{"input_tokens": 7}')
                 else:
