@@ -15,11 +15,13 @@ COMMANDS = {
     "explain": ("jevhook.cli.explain", "explain", "What a command would do, and which rule speaks."),
     "fuzz": ("jevhook.cli.fuzz", "fuzz", "Rewrite a stopped command in many ways and demand the same decision."),
     "hook": ("jevhook.cli.hook_help", "hook", "Judge one hook event from stdin (what a host runs)."),
+    "install": ("jevhook.cli.install", "install", "Register the hook in the settings of a host."),
     "judges": ("jevhook.cli.judges", "judges", "What would answer, from where, and why."),
     "off": ("jevhook.cli.off", "off", "Switch the gate off, for a time or until told otherwise."),
     "on": ("jevhook.cli.off", "on", "Switch the gate on again."),
     "replay": ("jevhook.cli.replay", "replay", "Judge many recorded events without acting."),
     "rules": ("jevhook.cli.rules", "rules", "List the rules in force."),
+    "uninstall": ("jevhook.cli.install", "uninstall", "Take the hook out of a host's settings again."),
 }
 
 

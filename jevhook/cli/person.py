@@ -29,6 +29,11 @@ def at_keyboard(command: str, env: Mapping[str, str] = os.environ) -> None:
         terminal = False
     if not terminal:
         raise click.ClickException(f"{command} is for a person at a terminal: stdin is none. Nothing was changed.")
+    no_agent(command, env)
+
+
+def no_agent(command: str, env: Mapping[str, str] = os.environ) -> None:
+    """Raises ClickException in a shell that an agent has opened."""
     for variable, host in _AGENTS.items():
         if env.get(variable):
             raise click.ClickException(

@@ -22,15 +22,6 @@ if TYPE_CHECKING:
 NAME = "claude"
 MAX_DEPTH = 200  # of a replacement; no tool's own result is nearly as deep
 
-# Install facts.
-CONFIG_ENV = "CLAUDE_CONFIG_DIR"  # moves the user's directory
-CONFIG_DIR = "~/.claude"
-USER_SETTINGS = "settings.json"  # in the user's directory
-PROJECT_SETTINGS = (".claude/settings.json", ".claude/settings.local.json")  # both can switch a user's hooks off
-REGISTER = (("PreToolUse", "*"), ("PostToolUse", "*"), ("PostToolUseFailure", "*"))  # (event, matcher)
-TIMEOUT_UNIT = "seconds"
-TIMEOUT_DEFAULT = 600  # where the entry names none: never install a shorter one, a timed-out hook lets the call run
-
 # All names in the binary's own schema.
 # fmt: off
 EVENTS = frozenset((

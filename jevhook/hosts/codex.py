@@ -21,15 +21,6 @@ if TYPE_CHECKING:
 
 NAME = "codex"
 
-# Install facts.
-CONFIG_ENV = "CODEX_HOME"  # moves the user's directory
-CONFIG_DIR = "~/.codex"
-USER_SETTINGS = "hooks.json"  # in the user's directory; [hooks] in config.toml beside it works too
-PROJECT_SETTINGS = (".codex/hooks.json", ".codex/config.toml")  # read in trusted projects only
-REGISTER = (("PreToolUse", "*"), ("PostToolUse", "*"))  # (event, matcher); there is no event for failures
-TIMEOUT_UNIT = "whole seconds"  # a fraction drops the whole file
-TIMEOUT_DEFAULT = 600  # where the entry names none: never install a shorter one, a timed-out hook lets the call run
-
 KINDS: dict[str, Kind] = {"PreToolUse": "before-tool", "PostToolUse": "after-tool"}
 
 _TEXT_LIMIT = 9_000  # bytes; context over 2,500 tokens goes to a file

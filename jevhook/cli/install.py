@@ -1,0 +1,249 @@
+"""``jevhook install`` and ``jevhook uninstall``: the hook in the hosts' own settings, and out of them again."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+import click
+
+from .. import config, hosts, policy
+from ..install import files, plan, receipts
+from ..install.files import Refused
+from .person import at_keyboard, no_agent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..hosts import Installer
+    from ..install.plan import Plan
+
+_MCP_SECONDS = 30.0
+
+
+def binary(host: Installer, env: dict[str, str], root: str) -> str:
+    """The host's program on PATH, "" for none.  One inside the project ``root`` does not count: it would be started."""
+    places = [place for place in env.get("PATH", "").split(os.pathsep) if os.path.isabs(place)]
+    found = shutil.which(host.PROGRAM, path=os.pathsep.join(places))
+    if not found or (root and os.path.realpath(found).startswith(os.path.realpath(root).rstrip(os.sep) + os.sep)):
+        return ""
+    return found
+
+
+def present(host: Installer, env: dict[str, str], root: str) -> bool:
+    """Whether the host seems to be used here: it has a directory of settings, or its program is on PATH."""
+    return os.path.isdir(host.directory(env)) or bool(binary(host, env, root))
+
+
+def chosen(which: str, env: dict[str, str], root: str) -> list[Installer]:
+    """The hosts that an argument means.  Raises ClickException when "all" means none."""
+    if which != "all":
+        return [hosts.installer(which)]
+    found = [host for host in map(hosts.installer, hosts.installable()) if present(host, env, root)]
+    if not found:
+        names = ", ".join(hosts.installable())
+        raise click.ClickException(f"no host was found here: name the one you mean ({names})")
+    return found
+
+
+class _Host(click.ParamType):  # type: ignore[type-arg]
+    name = "host"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        known = [*hosts.installable(), "all"]
+        if value not in known:
+            self.fail(f"{value!r}: one of {', '.join(known)}", param, ctx)
+        return str(value)
+
+
+def _where(project: bool) -> tuple[dict[str, str], str, str]:
+    """(environment, project root of the working directory, that root again where the project's settings are meant).
+
+    A root that holds the home directory is no project: the person's own programs lie in it.
+    """
+    env = dict(os.environ)
+    try:
+        root = policy.project_root(os.getcwd())
+    except OSError:
+        root = ""
+    home = os.path.realpath(config.home(env) or "/")
+    if root and (home + os.sep).startswith(os.path.realpath(root).rstrip(os.sep) + os.sep):
+        root = ""
+    if project and not root:
+        raise click.ClickException("--project: the working directory is in no project")
+    return env, root, root if project else ""
+
+
+def _points(given: str | None) -> list[str] | None:
+    if given is None:
+        return None
+    from ..points import MODULES
+
+    names = [name.strip() for name in given.split(",") if name.strip()]
+    for name in names:
+        if name not in MODULES:
+            raise click.BadParameter(f"{name!r}: one or more of {', '.join(MODULES)}", param_hint="--points")
+    if not names:
+        raise click.BadParameter(f"name one or more of {', '.join(MODULES)}", param_hint="--points")
+    return names
+
+
+def _show(made: Plan) -> None:
+    for note in made.notes:
+        click.echo(f"note: {policy.clean(note)}")
+    for change in made.changes:
+        click.echo("\n".join(plan.diff(change)))
+
+
+@click.command("install")
+@click.argument("host", type=_Host(), default="all")
+@click.option("--user/--project", "user", default=True, help="Your own settings (the default), or this project's.")
+@click.option("--points", metavar="A,B", help="Only what these decision points need (default: all).")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.  Needs no terminal where nothing of jevhook is there yet.")
+@click.option("--trust/--no-trust", default=True, help="Codex: record your trust in the hooks as well (the default).")
+@click.option("--mcp", is_flag=True, help="Register the MCP server too, through the host's own command.")
+def install(host: str, user: bool, points: str | None, dry_run: bool, yes: bool, trust: bool, mcp: bool) -> None:
+    """Register the hook in the settings of HOST: claude, codex, or all that are found here (the default).
+
+    Shows the change first and asks.  Nothing else in the file is touched, the old file is kept, and `jevhook
+    uninstall` puts it back.  Run again after you have moved or upgraded Python: it only changes what is not right.
+    """
+    env, root, project = _where(not user)
+    wanted = _points(points)
+    if not dry_run:
+        no_agent("jevhook install")
+    made = policy.load(env, cwd=root, in_hook=True, managed=policy.MANAGED)
+    failed = False
+    for each in chosen(host, env, root):
+        try:
+            failed |= not _install(each, env, root, project, wanted, made, dry_run, yes, trust, mcp)
+        except (Refused, OSError) as wrong:
+            click.echo(f"{each.TITLE}: not installed: {policy.clean(str(wrong))}", err=True)
+            failed = True
+    raise SystemExit(1 if failed else 0)
+
+
+def _install(
+    host: Installer, env: dict[str, str], root: str, project: str, points: list[str] | None, made: policy.Policy,
+    dry_run: bool, yes: bool, trust: bool, mcp: bool,
+) -> bool:  # fmt: skip
+    """Whether all went well.  Raises Refused, OSError, ClickException."""
+    strict = made.failure("tool.risk") != "open"
+    todo = plan.install(host, env, project=project, points=points, fail_closed=strict, trusted=trust and not project)
+    path = todo.record["path"]
+    if project and os.path.realpath(sys.prefix).startswith(os.path.realpath(root) + os.sep):
+        todo.notes.append(f"{sys.prefix} lies in this project: who can write here can replace the guard")
+    _show(todo)
+    if not todo.changes:
+        click.echo(f"{host.TITLE}: {path} is as it should be")
+    elif dry_run:
+        click.echo(f"{host.TITLE}: nothing was changed (--dry-run)")
+    else:
+        if not (yes and todo.adds):
+            at_keyboard("jevhook install")
+        if not yes and not click.confirm(f"{host.TITLE}: make this change?", default=True):
+            click.echo(f"{host.TITLE}: nothing was changed")
+            return True
+        kept = plan.carry_out(todo, env)
+        click.echo(f"{host.TITLE}: the hook is in {policy.clean(path)}. {host.LOADED}")
+        for name in kept:
+            click.echo(f"  as it was: {policy.clean(name)}")
+    if todo.changes and not dry_run:
+        if host.UNTRUSTED and (project or not trust):
+            click.echo(f"  {host.UNTRUSTED}")
+        click.echo(f"  {host.STURDIER}")
+        click.echo("  See whether it works: jevhook doctor")
+    if mcp and dry_run:
+        click.echo(f"{host.TITLE}: would run: {shlex.join([host.PROGRAM, *host.mcp_add(_server())])}")
+    return _register(host, env, root, todo) if mcp and not dry_run else True
+
+
+def _server() -> list[str]:
+    return [plan.interpreter(), "-I", "-m", "jevhook", "serve"]
+
+
+def _register(host: Installer, env: dict[str, str], root: str, todo: Plan) -> bool:
+    if todo.record["mcp"]:
+        click.echo(f"{host.TITLE}: the MCP server is registered")
+        return True
+    program = binary(host, env, root)
+    words = host.mcp_add(_server())
+    if not program:
+        click.echo(f"{host.TITLE}: {host.PROGRAM} is not on PATH; to register the MCP server run:")
+        click.echo(f"  {shlex.join([host.PROGRAM, *words])}")
+        return False
+    done = _run([program, *words], env)
+    if done is None or done.returncode:
+        said = "" if done is None else (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+        click.echo(
+            f"{host.TITLE}: the MCP server was not registered: {policy.clean(' '.join(said) or 'no answer')}", err=True
+        )
+        return False
+    todo.record["mcp"] = True
+    for entry in todo.record["files"]:  # codex writes it into the file that holds its trust
+        entry["after"] = files.digest(files.look(entry["path"]).data)
+    receipts.save(env, todo.record, todo.befores)
+    click.echo(f"{host.TITLE}: the MCP server is registered ({shlex.join([host.PROGRAM, *words[:2]])})")
+    return True
+
+
+def _run(words: list[str], env: dict[str, str]) -> subprocess.CompletedProcess[str] | None:
+    try:
+        return subprocess.run(
+            words, env=env, cwd=os.path.expanduser("~"), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=_MCP_SECONDS, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+
+
+@click.command("uninstall")
+@click.argument("host", type=_Host(), default="all")
+@click.option("--user/--project", "user", default=True, help="Your own settings (the default), or this project's.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def uninstall(host: str, user: bool, dry_run: bool, yes: bool) -> None:
+    """Take the hook out of the settings of HOST: claude, codex, or all that are found here (the default).
+
+    A file that nobody changed since is put back to the byte; from any other exactly our entries are taken.  The
+    policy and the ledger stay where they are.
+    """
+    env, root, project = _where(not user)
+    if not dry_run:
+        at_keyboard("jevhook uninstall")
+    failed = False
+    for each in chosen(host, env, root):
+        try:
+            _uninstall(each, env, root, project, dry_run, yes)
+        except (Refused, OSError) as wrong:
+            click.echo(f"{each.TITLE}: not uninstalled: {policy.clean(str(wrong))}", err=True)
+            failed = True
+    raise SystemExit(1 if failed else 0)
+
+
+def _uninstall(host: Installer, env: dict[str, str], root: str, project: str, dry_run: bool, yes: bool) -> None:
+    todo = plan.uninstall(host, env, project)
+    _show(todo)
+    mcp = bool(todo.record.get("mcp"))
+    if not todo.changes and not mcp:
+        click.echo(f"{host.TITLE}: nothing of jevhook is in {policy.clean(todo.record['path'])}")
+        if not dry_run:
+            receipts.forget(env, todo.record)
+        return
+    if dry_run:
+        click.echo(f"{host.TITLE}: nothing was changed (--dry-run)")
+        return
+    if not yes and not click.confirm(f"{host.TITLE}: make this change?", default=True):
+        click.echo(f"{host.TITLE}: nothing was changed")
+        return
+    plan.undo(todo, env)
+    click.echo(f"{host.TITLE}: the hook is out of {policy.clean(todo.record['path'])}")
+    program = binary(host, env, root) if mcp else ""
+    if program:
+        _run([program, *host.mcp_remove()], env)
+    elif mcp:
+        click.echo(f"  to take the MCP server out: {shlex.join([host.PROGRAM, *host.mcp_remove()])}")

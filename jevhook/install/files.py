@@ -1,0 +1,136 @@
+"""A settings file read and written for a person: nothing is touched that can't be put back."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+from dataclasses import dataclass, field
+
+from .. import config
+
+LIMIT = 8 << 20  # bytes; real settings have a few thousand
+
+
+class Refused(Exception):
+    """Why a file is left as it is: one sentence for the person."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file as it was read.  ``path`` as it is named, ``real`` behind its links; ``data`` None when there is none."""
+
+    path: str
+    real: str
+    data: bytes | None
+    mode: int = 0o600
+    notes: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """The file's text, "" when there is none.  Raises Refused when it is not UTF-8."""
+        try:
+            return (self.data or b"").decode("utf-8")
+        except UnicodeDecodeError as wrong:
+            raise Refused(f"{self.path}: byte {wrong.start} is not UTF-8") from None
+
+
+@dataclass
+class Change:
+    """What is to become of one file; ``after`` None takes it away.  ``made``: directories that were made for it."""
+
+    before: Found
+    after: bytes | None
+    made: list[str] = field(default_factory=list)
+
+
+def look(path: str) -> Found:
+    """The file at ``path``, which need not be there.  Raises Refused when it can't be read, or could not be written."""
+    try:
+        facts = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        above = _existing(os.path.dirname(path))
+        if not os.path.isdir(above):
+            raise Refused(f"{above} is a file, so {path} can't be made in it") from None
+        if not os.access(above, os.W_OK | os.X_OK):
+            raise Refused(f"{above} can't be written, so {path} can't be made") from None
+        return Found(path, path, None)
+    except OSError as wrong:
+        raise Refused(f"{path} can't be looked at: {wrong.strerror or wrong}") from None
+    real, notes = path, []
+    if stat.S_ISLNK(facts.st_mode):
+        real = os.path.realpath(path)
+        notes.append(f"{path} is a link: {real} is what is changed")
+        try:
+            facts = os.stat(real)
+        except OSError:
+            raise Refused(f"{path} is a link to {real}, which is not there") from None
+    try:
+        data, facts = config.read_bounded(real, LIMIT)
+    except (OSError, ValueError) as wrong:
+        raise Refused(f"{path} can't be read: {getattr(wrong, 'strerror', None) or wrong}") from None
+    return Found(path, real, data, stat.S_IMODE(facts.st_mode), tuple(notes))
+
+
+def may_write(found: Found) -> None:
+    """Raises Refused where the file is there and not ours to change: another user's, read-only, in a closed directory."""
+    if found.data is None:
+        return
+    facts = os.stat(found.real)
+    if hasattr(os, "geteuid") and facts.st_uid != os.geteuid():
+        raise Refused(f"{found.path} belongs to another user (uid {facts.st_uid}): run this as that user")
+    if not facts.st_mode & stat.S_IWUSR:
+        raise Refused(f"{found.path} is read-only: whoever made it so should change it (chmod u+w)")
+    if not os.access(os.path.dirname(found.real), os.W_OK | os.X_OK):
+        raise Refused(f"{os.path.dirname(found.real)} can't be written, so {found.path} can't be replaced in one step")
+
+
+def write(change: Change) -> None:
+    """Do it in one step.  Raises Refused when the file is not what it was when it was read; OSError."""
+    found = change.before
+    now = look(found.path)
+    if (now.real, now.data) != (found.real, found.data):
+        raise Refused(f"{found.path} was changed in the meantime: nothing was written, run this again")
+    if change.after is None:
+        if now.data is not None:
+            os.unlink(found.real)
+        return
+    _make(os.path.dirname(found.real), change.made)
+    temporary = f"{found.real}.{os.getpid()}.{time.monotonic_ns():x}.tmp"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
+    try:
+        try:
+            view = memoryview(change.after)
+            while view:
+                view = view[os.write(handle, view) :]
+            if hasattr(os, "fchmod"):
+                os.fchmod(handle, found.mode)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(temporary, found.real)
+    except BaseException:
+        try:
+            os.unlink(temporary)
+        except OSError:
+            pass
+        raise
+
+
+def digest(data: bytes | None) -> str:
+    """What a receipt compares; "" for no file."""
+    return "" if data is None else hashlib.sha256(data).hexdigest()
+
+
+def _existing(folder: str) -> str:
+    while not os.path.lexists(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def _make(folder: str, made: list[str]) -> None:
+    if os.path.isdir(folder):
+        return
+    _make(os.path.dirname(folder), made)
+    os.mkdir(folder, 0o700)
+    made.append(folder)
