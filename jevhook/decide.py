@@ -121,6 +121,7 @@ def _failed(name: str, policy: Policy) -> PointResult:
     reason = "The gate could not judge this call and the policy does not let such a call pass unseen."
     severity: Severity = "high" if wish == "deny" else "medium"
     failed = Decision(wish, point=name, severity=severity, reason=reason, source="fallback")  # type: ignore[arg-type]
+    failed.unrecoverable = True  # for all that is known
     return PointResult(failed, {"reason": "error:internal"})
 
 
@@ -212,6 +213,36 @@ def let_run_before(
 
         remember(env, event, "asked", call=call, what=digest(event, env, ""), call_id=event.call_id)
     return verdict
+
+
+def let_run_once(
+    event: Event, verdict: Verdict, policy: Policy, env: Mapping[str, str], record: dict[str, Any]
+) -> Verdict:
+    """A stop that a person has permitted for this very call is lifted, once; a denial that a person could permit
+    names its code.  Never for what cannot be undone.  ``record`` is the ledger line.  Raises nothing: what fails here
+    leaves the stop as it is.
+    """
+    if verdict.decided.unrecoverable or policy.permit_minutes <= 0:
+        return verdict
+    try:
+        import time
+
+        from .state import permits
+
+        call, now, stopped = permits.bound_to(event, env), time.time(), verdict.decision
+        taken = permits.take(call, env, event.cwd, now, policy.permit_minutes * 60)
+        if taken is not None:
+            record["permit"] = {"code": taken.get("code"), "used": True}
+            quiet = Decision("none", point=stopped.point, rule=stopped.rule, source="rules", note="permitted once")
+            return Verdict(quiet, verdict.decided, verdict.points, "permit")
+        code = permits.offer(event, call, stopped.rule, env, now) if stopped.outcome == "deny" else ""
+        if not code:
+            return verdict
+        record["permit"] = {"code": code, "used": False}
+        told = f"{stopped.reason} The person can let exactly this run once: jevhook allow-once {code}".strip()
+        return Verdict(with_outcome(stopped, "deny", told), verdict.decided, verdict.points, verdict.why)
+    except Exception:
+        return verdict
 
 
 def note_run(event: Event, env: Mapping[str, str], digest: Callable[[Event, Mapping[str, str], str], str]) -> None:

@@ -179,7 +179,7 @@ def _run(data: bytes, lane: Lane) -> Output:
             if until and off:
                 record["off_until"] = _iso(until)
             return SILENCE
-    from .decide import decide, express, let_run_before, note_run, was_let_run
+    from .decide import decide, express, let_run_before, let_run_once, note_run, was_let_run
     from .points import Context
 
     if event.kind == "after-tool":
@@ -211,6 +211,8 @@ def _run(data: bytes, lane: Lane) -> Output:
     record.pop("decided", None)
     for trouble in verdict.troubles:
         lane.trouble(trouble)
+    if verdict.decision.outcome in ("ask", "deny"):
+        verdict = let_run_once(event, verdict, policy, lane.env, record)
     if verdict.decision.outcome == "ask":
         verdict = let_run_before(event, verdict, lane.env, call_digest)
     record["points"] = verdict.points

@@ -15,6 +15,7 @@ The form of a policy file (every key may be left out; an unknown key or a wrong 
     policy = "strict"                  # config.toml and the managed file only: the policy to build on
     allow = "silent"                   # silent | grant
     watchdog = 10.0                    # seconds for the whole hook, 1 to 60
+    permit_minutes = 10                # how long a permit of `jevhook allow-once` holds, 0 to 1440; 0: there are none
     allow_env_off = false              # whether JEVHOOK=off in a host's environment switches the hook off
 
     [modes]                            # off | shadow | active for each point; "default" covers every point that
@@ -116,7 +117,7 @@ if TYPE_CHECKING:
 
 MANAGED = "/etc/jevhook/policy.toml"
 PROJECT_FILE = ".jevhook.toml"
-FORMAT = 2  # of the cache; raise it when the head's or the rules' shape changes
+FORMAT = 3  # of the cache; raise it when the head's or the rules' shape changes
 POINTS = ("tool.risk", "tool.admission", "tool.injection")
 
 # Each from loosest to strictest.
@@ -141,6 +142,7 @@ FIELDS = (
     "allow",
     "judge",
     "watchdog",
+    "permit_minutes",
     "allow_env_off",
     "ledger",
     "layers",
@@ -177,6 +179,7 @@ def builtin() -> dict[str, Any]:
             "settings_origin": "shipped",
         },
         "watchdog": 10.0,
+        "permit_minutes": 10.0,
         "allow_env_off": False,
         "ledger": {"path": "", "record_state": False, "max_bytes": 8 * 1024 * 1024, "generations": 5},
         "layers": [],
@@ -199,6 +202,7 @@ class Policy:
                      (names), tier (name -> its table), routes (point -> names), settings_origin (shipped, user,
                      managed: whose word the destination is, or else the consent)
     ``watchdog``     seconds for the whole hook
+    ``permit_minutes`` how long a one-time permit holds; 0 where there are none
     ``allow_env_off`` whether JEVHOOK=off in the host's environment counts in the hook
     ``ledger``       path (absolute, "" for the default place), record_state, max_bytes, generations
     ``layers``       [name, path] of what counted, strongest first
@@ -218,6 +222,7 @@ class Policy:
         "modes",
         "name",
         "on_failure",
+        "permit_minutes",
         "problems",
         "rule_modes",
         "thresholds",
@@ -235,6 +240,7 @@ class Policy:
         self.allow: str = given["allow"]
         self.judge: dict[str, Any] = given["judge"]
         self.watchdog: float = given["watchdog"]
+        self.permit_minutes: float = given["permit_minutes"]
         self.allow_env_off: bool = given["allow_env_off"]
         self.ledger: dict[str, Any] = given["ledger"]
         self.layers: list[list[str]] = given["layers"]

@@ -387,6 +387,7 @@ def validate(document: dict[str, Any], path: str, *, home: str = "", may_choose:
         "policy": lambda r, v: r.text("policy", v, r"[^\x00]{1,4000}", "a shipped policy's name, or a file"),
         "allow": lambda r, v: r.one_of("allow", v, ("silent", "grant")),
         "watchdog": lambda r, v: r.number("watchdog", v, 1, 60, " (seconds)"),
+        "permit_minutes": lambda r, v: r.number("permit_minutes", v, 0, 1440),
         "allow_env_off": lambda r, v: r.flag("allow_env_off", v),
         "modes": _modes,
         "rule_modes": _rule_modes,
@@ -742,7 +743,7 @@ def _lock(managed: Partial, user: Partial, lower: Partial, protected: set[str], 
         merged["allow"] = "silent" if "silent" in (managed["allow"], user.get("allow")) else "grant"
         if user.get("allow") == "grant" and merged["allow"] == "silent":
             problems.append(_looser("allow", "grant", "silent"))
-    for name in ("name", "watchdog", "allow_env_off"):
+    for name in ("name", "watchdog", "permit_minutes", "allow_env_off"):
         if name in managed:
             merged[name] = managed[name]
     for name in ("thresholds", "ledger"):

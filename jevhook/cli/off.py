@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any
 
 import click
 
-from .. import ledger, policy
+from .. import policy
 from ..state import off as switch
-from .person import at_keyboard
+from .person import at_keyboard, note
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 LONGEST = 30 * 86400
@@ -25,19 +24,6 @@ def seconds(text: str) -> int:
     if not 0 < total <= LONGEST:
         raise click.BadParameter(f"{text!r}: from 1s to 30d")
     return total
-
-
-def note(env: dict[str, str], what: str, now: float, until: float) -> None:
-    """The switch itself stands in the ledger too: who looks there must see why the gate was silent."""
-    made = policy.load(env, in_hook=False, managed=policy.MANAGED)
-    record: dict[str, Any] = {
-        "schema": 1, "origin": "cli", "points": [], "id": ledger.new_id(), "asked_at": ledger.now_iso(),
-        "answered_at": ledger.now_iso(), "event": f"jevhook {what}", "kind": "other", "decision": "none",
-        "reason": what,
-    }  # fmt: skip
-    if until:
-        record["off_until"] = until
-    ledger.append(record, env, str(made.ledger.get("path") or ""))
 
 
 @click.command("off")
@@ -55,7 +41,7 @@ def off(lasting: str | None) -> None:
         place = switch.switch_off(env, until, now)
     except (OSError, ValueError) as wrong:
         raise click.ClickException(f"the gate stays on: {policy.clean(str(wrong))}") from None
-    note(env, "off", now, until)
+    note(env, "off", "off", **({"off_until": until} if until else {}))
     when = f"until {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(until))}" if until else "until `jevhook on`"
     click.echo(f"off {when} ({policy.clean(place)})")
 
@@ -64,11 +50,11 @@ def off(lasting: str | None) -> None:
 def on() -> None:
     """Switch the gate on again."""
     at_keyboard("jevhook on")
-    env, now = dict(os.environ), time.time()
+    env = dict(os.environ)
     try:
         was = switch.switch_on(env)
     except OSError as wrong:
         raise click.ClickException(f"{policy.clean(str(wrong))}") from None
     if was:
-        note(env, "on", now, 0.0)
+        note(env, "on", "on")
     click.echo("on" if was else "it was on")

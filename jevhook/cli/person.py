@@ -9,8 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 import click
+
+from .. import ledger, policy
 
 # What hosts set in the environment of the commands that their agents run.
 _AGENTS = {
@@ -40,3 +43,14 @@ def no_agent(command: str, env: Mapping[str, str] = os.environ) -> None:
                 f"{command} is for a person, and this is a shell of {host} ({variable} is set). Nothing was changed: "
                 "run it in a terminal of your own."
             )
+
+
+def note(env: Mapping[str, str], command: str, reason: str, **facts: Any) -> None:
+    """What a person changed stands in the ledger too: who looks there must see why the gate was silent."""
+    made = policy.load(env, in_hook=False, managed=policy.MANAGED)
+    record: dict[str, Any] = {
+        "schema": 1, "origin": "cli", "points": [], "id": ledger.new_id(), "asked_at": ledger.now_iso(),
+        "answered_at": ledger.now_iso(), "event": f"jevhook {command}", "kind": "other", "decision": "none",
+        "reason": reason, **facts,
+    }  # fmt: skip
+    ledger.append(record, env, str(made.ledger.get("path") or ""))

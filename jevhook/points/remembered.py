@@ -68,7 +68,7 @@ def same_again(event: Event, ctx: Context, reading: Reading, decision: Decision,
                             severity="high",
                             reason="This does in other words what was stopped before in this session; ask the person instead of trying another way.",
                             source="rules",
-                            unrecoverable=decision.unrecoverable,
+                            unrecoverable=bool(entry.get("unrecoverable", True)),  # as what it says again was
                         )
                     return decision
     return decision
@@ -83,7 +83,10 @@ def keep(event: Event, ctx: Context, reading: Reading, decision: Decision, spoke
         marks = _marks([spoke])
         if marks:
             call = digest([reading.command, event.input.get("file_path")], ctx.env)
-            remember(ctx.env, event, "stopped", outcome=decision.outcome, rule=decision.rule, marks=marks, call=call)
+            remember(
+                ctx.env, event, "stopped", outcome=decision.outcome, rule=decision.rule, marks=marks, call=call,
+                unrecoverable=decision.unrecoverable,
+            )  # fmt: skip
     scripts = [
         path
         for path, text in reading.scripts.items()

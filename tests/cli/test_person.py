@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from terminal import at_terminal, in_a_pipe
 
 from jevhook import ledger
 from jevhook.cli import COMMANDS
@@ -19,48 +18,18 @@ from jevhook.cli.budget import dollars
 from jevhook.cli.off import seconds
 from jevhook.state import budget, off
 
-pty = pytest.importorskip("pty")
 CHANGING = [
     ["off"],
     ["off", "--for", "1h"],
     ["on"],
+    ["allow-once", "BCDFG"],
+    ["allow-once", "BCDFG", "--yes"],
     ["budget", "set", "--monthly-usd", "5", "--per-decision-usd", "0.01"],
     ["budget", "price", "--provider", "p", "--input-usd", "1", "--output-usd", "1"],
     ["budget", "unfreeze"],
     ["budget", "release", "--provider", "p", "--reason", "r"],
     ["budget", "clear"],
 ]
-
-
-def at_terminal(*arguments: str, **extra: str) -> tuple[int, str]:
-    """The command with a real terminal as stdin."""
-    master, slave = pty.openpty()
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "jevhook", *arguments],
-            stdin=slave,
-            capture_output=True,
-            text=True,
-            timeout=30,
-            env={**os.environ, **extra},
-            check=False,
-        )
-    finally:
-        os.close(master)
-        os.close(slave)
-    return done.returncode, done.stdout + done.stderr
-
-
-def in_a_pipe(*arguments: str) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "jevhook", *arguments],
-        input="yes\n",
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
-    return done.returncode, done.stdout + done.stderr
 
 
 def files(home: Path) -> list[str]:
