@@ -68,6 +68,8 @@ class JudgeReply:
         self.tiers: list[dict[str, Any]] = []
 
 
+MOST_QUESTIONS = 400  # of a judge that names no limit of its own
+
 _OWN_WORD = ("user", "managed")  # whose [judge] table may name a provider, a base and a key
 _ACCOUNT_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-")
 
@@ -95,6 +97,17 @@ def choose(
         return _choose(settings, env, in_hook, point, capabilities or {})
     except (_Refused, ValueError) as why:
         return None, str(why)
+
+
+def most_questions(judge: Any) -> int:
+    """How many questions one call of ``judge`` takes; behind a breaker or in tiers, the least of them."""
+    tiers = getattr(judge, "_tiers", None)
+    if tiers is not None:
+        return min((most_questions(tier.judge) for tier in tiers), default=MOST_QUESTIONS)
+    inner = getattr(judge, "judge", None)
+    if inner is not None:
+        return most_questions(inner)
+    return int(getattr(judge, "_most", MOST_QUESTIONS))
 
 
 def gate_threshold(env: Mapping[str, str]) -> float | None:

@@ -1,0 +1,127 @@
+"""What the commands that ask a judge share: wrong requests as exit code 2, states out of files, JSON or a screen."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..policy import clean
+from ..use.jev import TIMEOUT, Jev
+from ..use.request import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import Console
+
+MAX_INPUT = 16 << 20  # bytes of a state, a request or a list of items
+
+
+class BadRequest(click.ClickException):
+    """What was asked for is no request: exit 2, and the field is named."""
+
+    exit_code = 2
+
+    def __init__(self, problem: object) -> None:
+        super().__init__(clean(str(problem)))
+
+
+def asking(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say who is asked and what is printed."""
+    options = (
+        click.option("--threshold", type=float, metavar="0-1", help="Escalate below this confidence, whatever its source."),
+        click.option("--backend", metavar="NAME", help="Ask this provider instead of the configured one (auto: find one)."),
+        click.option("--model", metavar="NAME", help="Ask this model."),
+        click.option("--timeout", type=float, default=TIMEOUT, show_default=True, metavar="S", help="Seconds for a request."),
+        click.option("--json", "as_json", is_flag=True, help="JSON on a terminal too."),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def jev(backend: str | None, model: str | None, threshold: float | None, timeout: float, cwd: str | None = None) -> Jev:
+    """The judge that the options and the configuration name.  What is wrong in the latter is told on stderr: the rest
+    of it stands.  Raises BadRequest."""
+    from ..systemone import dialects
+
+    name = dialects.named(backend or "")
+    if name not in ("", "auto", "embedded", "mock", "none", *dialects.MODULES):
+        raise BadRequest(f"--backend: unknown provider {name!r}; use one of {', '.join(sorted(dialects.MODULES))}")
+    try:
+        made = Jev(name, model=model, threshold=threshold, timeout=timeout, cwd=cwd)
+    except RequestError as wrong:
+        raise BadRequest(f"--{wrong}") from None
+    for problem in made.policy.problems:
+        click.echo(f"problem: {clean(problem)}", err=True)
+    return made
+
+
+def read_text(name: str, option: str) -> str:
+    """The text of the file ``name``, ``-`` for stdin.  Raises BadRequest naming the option."""
+    try:
+        if name == "-":
+            data = sys.stdin.buffer.read(MAX_INPUT + 1)
+        else:
+            with open(name, "rb") as file:
+                data = file.read(MAX_INPUT + 1)
+    except OSError as wrong:
+        raise BadRequest(f"{option}: {name}: {os.strerror(wrong.errno or 0)}") from None
+    if len(data) > MAX_INPUT:
+        raise BadRequest(f"{option}: more than {MAX_INPUT >> 20} MB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as wrong:
+        raise BadRequest(f"{option}: not UTF-8 at byte {wrong.start}") from None
+
+
+def read_json(text: str, field: str) -> Any:
+    """The JSON value in ``text``, no key twice.  Raises BadRequest naming the field."""
+    from ..jsonio import loads
+
+    try:
+        return loads(text, once=True)
+    except (ValueError, RecursionError) as wrong:
+        raise BadRequest(f"{field}: not JSON ({wrong})") from None
+
+
+def state_of(state: str | None, state_file: str | None) -> str | None:
+    """The state that --state or --state-file gives, None when neither does.  Raises BadRequest."""
+    if state is not None and state_file is not None:
+        raise BadRequest("state: given by --state and by --state-file; use one of the two")
+    return read_text(state_file, "--state-file") if state_file is not None else state
+
+
+def show(found: dict[str, Any], as_json: bool, paint: Callable[[Console], None]) -> None:
+    """JSON where stdout is piped or asked for, else what ``paint`` draws."""
+    if as_json or not sys.stdout.isatty():
+        click.echo(json.dumps(found, indent=2))
+        return
+    from rich.console import Console
+
+    paint(Console(highlight=False))
+
+
+def safe(text: object) -> str:
+    """A service's or a caller's text for the screen: no control characters, no markup."""
+    from rich.markup import escape
+
+    from ..text.printable import printable
+
+    return escape(printable(str(text)))
+
+
+def asked_of(found: dict[str, Any]) -> str:
+    """One line: who answered, how it was chosen, how long it took."""
+    parts = [found["backend"] or "nobody was asked"]
+    if found["model"] and found["model"] not in found["backend"]:
+        parts.append(f"model {found['model']}")
+    if found["latencyMs"]:
+        parts.append(f"{found['latencyMs']} ms")
+    if found["usage"].get("input_tokens"):
+        parts.append(f"{found['usage']['input_tokens']} tokens")
+    return ", ".join(parts) + (f" ({found['via']})" if found["via"] else "")

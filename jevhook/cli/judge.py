@@ -1,0 +1,149 @@
+"""``jev-use judge``: typed questions about one state, or one question about many lines."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..use import request as asked
+from ..use.request import RequestError
+from .asking import BadRequest, asked_of, asking, jev, read_json, read_text, safe, show, state_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@click.command()
+@click.argument("request", required=False)
+@click.option("--state", metavar="TEXT", help="What is judged.")
+@click.option("--state-file", metavar="FILE", help="The same out of a file (- for stdin).")
+@click.option("--check", "checks", multiple=True, metavar="QUESTION", help="A yes/no question. May be repeated.")
+@click.option(
+    "--pick",
+    "picks",
+    multiple=True,
+    nargs=2,
+    metavar="QUESTION OPTIONS",
+    help="One of several: 'bug, billing, other', or a JSON list or map. May be repeated.",
+)
+@click.option(
+    "--rate",
+    "rates",
+    multiple=True,
+    nargs=2,
+    metavar="QUESTION LEVELS",
+    help="A place on ordered levels, lowest first: 'fine | slow | down'. May be repeated.",
+)
+@asking
+@click.option("--strict", is_flag=True, help="Exit 1 when any verdict escalates.")
+def judge(
+    request: str | None,
+    state: str | None,
+    state_file: str | None,
+    checks: tuple[str, ...],
+    picks: tuple[tuple[str, str], ...],
+    rates: tuple[tuple[str, str], ...],
+    threshold: float | None,
+    backend: str | None,
+    model: str | None,
+    timeout: float,
+    as_json: bool,
+    strict: bool,
+) -> int:
+    """Ask typed questions about a state; every question comes back with an answer, a confidence, and whether it should
+    be escalated. REQUEST is JSON, - reads it from stdin. Prints JSON where stdout is piped.
+
+    \b
+    Examples:
+      jev-use judge --state "$(tail -50 build.log)" --check 'Is the build green?'
+      git diff | jev-use judge --state-file - \\
+          --pick 'What kind of change?' 'feature, fix, refactoring, other' \\
+          --rate 'How risky is it to ship?' 'harmless | small | large | outage'
+      jev-use judge '{"state": "…", "questions": [{"id": "green", "type": "noul",
+          "question": "Is the build green?"}]}' | jq .answers.green
+
+    \b
+    Exit: 0 answered, 1 something escalates (with --strict), 2 bad request,
+    3 nothing answered.
+    """
+    made = _request(request, state_of(state, state_file), _questions(checks, picks, rates))
+    asker = jev(backend, model, threshold, timeout)
+    result = asker.answer(made)
+    found = result.json()
+    show(found, as_json, lambda console: _paint(console, found))
+    if not result.answered:
+        return 3
+    return 1 if strict and result.escalated else 0
+
+
+def _request(text: str | None, state: str | None, questions: list[asked.Q]) -> asked.Request:
+    """The request out of JSON and options together.  Raises BadRequest."""
+    if text is None and not questions:
+        if sys.stdin.isatty():
+            raise BadRequest("request: is missing; give JSON, - for stdin, or --state with --check, --pick or --rate")
+        text = "-"
+    value: Any = {}
+    if text is not None:
+        value = read_json(read_text("-", "request") if text == "-" else text, "request")
+        if not isinstance(value, dict):
+            raise BadRequest("request: must be a JSON object with state and questions")
+    if state is not None:
+        if value.get("state") is not None:
+            raise BadRequest("state: given in the request and by an option; use one of the two")
+        value["state"] = state
+    if value.get("state") is None and text is None:
+        raise BadRequest("state: is missing; give --state TEXT or --state-file FILE (- for stdin)")
+    if questions:
+        given = value.get("questions")
+        if given is not None and not isinstance(given, list):
+            raise BadRequest("questions: must be a list of questions")
+        value["questions"] = [*(given or []), *questions]
+    try:
+        return asked.read(value)
+    except RequestError as wrong:
+        raise BadRequest(wrong) from None
+
+
+def _questions(
+    checks: tuple[str, ...], picks: tuple[tuple[str, str], ...], rates: tuple[tuple[str, str], ...]
+) -> list[asked.Q]:
+    made = [asked.check(text) for text in checks]
+    made += [asked.pick(text, _listed(options, "--pick")) for text, options in picks]
+    return made + [asked.rate(text, _listed(levels, "--rate")) for text, levels in rates]
+
+
+def _listed(text: str, option: str) -> Any:
+    """A list out of an option's text: JSON, else parted at | or, where there is none, at commas."""
+    if text.lstrip()[:1] in ("[", "{"):
+        return read_json(text, option)
+    return [part.strip() for part in text.split("|" if "|" in text else ",")]
+
+
+def _paint(console: Console, found: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for title in ("question", "answer", "confidence", ""):
+        table.add_column(title, overflow="fold")
+    for verdict in found["verdicts"]:
+        sure = (
+            f"{verdict['confidence']:.2f} {verdict.get('confidenceFrom', '')}" if "confidenceFrom" in verdict else "-"
+        )
+        note = f"[yellow]{verdict['reason']}[/yellow] {safe(verdict['hint'])}" if verdict["escalate"] else ""
+        table.add_row(safe(verdict["id"]), _answer(verdict), sure, note)
+    console.print(table)
+    console.print(f"[dim]{safe(asked_of(found))}[/dim]")
+
+
+def _answer(verdict: dict[str, Any]) -> str:
+    value = verdict["answer"]
+    if value is None:
+        return "[dim]-[/dim]"
+    if verdict["type"] == "noul":
+        return f"{'yes' if value >= 0.5 else 'no'} (p {value:.2f})"
+    if verdict["type"] == "score":
+        nearest = verdict["legend"][str(round(value))]
+        return f"{value:.2f} of {len(verdict['legend']) - 1}: {safe(nearest)}"
+    return safe(value)
