@@ -580,7 +580,10 @@ def note(size: int, flags: list[Flag]) -> str:
 
 
 def _left(prepared: Prepared, acted: list[Flag]) -> dict[Path, str]:
-    """The texts with notes in place of the withheld passages; every other character stays as it is."""
+    """The texts with notes in place of the withheld passages; every other character stays as it is.
+
+    A file keeps its count of lines, for the host numbers them: edits are made by these numbers.
+    """
     made: dict[Path, str] = {}
     for number, slot in enumerate(prepared.slots):
         flags = sorted((flag for flag in acted if flag.slot == number), key=lambda flag: flag.start)
@@ -597,6 +600,8 @@ def _left(prepared: Prepared, acted: list[Flag]) -> dict[Path, str]:
         parts, at = [], 0
         for start, end, part in spans:
             parts += [slot.text[at:start], note(end - start, part)]
+            if slot.path == ("file", "content"):
+                parts.append("\n" * slot.text.count("\n", start, end))
             at = end
         made[slot.path] = "".join(parts) + slot.text[at:]
     return made

@@ -152,6 +152,16 @@ def test_the_rest_of_the_result_stays_byte_for_byte() -> None:
     assert "\n" not in rest.partition("]")[0]
 
 
+def test_the_lines_of_a_file_keep_their_numbers() -> None:
+    text = "# Notes\n\n" + "Good advice.\n" * 70 + f"\nA\nB\n{ORDER}\nC\n\n" + "More advice.\n" * 80
+    made = ctx()
+    injection.judge(read(text, "/tmp/notes.md"), made)
+    shown = made.texts[("file", "content")]
+    assert "jevhook withheld" in shown and "id_rsa" not in shown
+    assert shown.count("\n") == text.count("\n")
+    assert shown.endswith("More advice.\n" * 15)
+
+
 def test_of_json_only_the_value_that_gives_the_order_is_taken_out() -> None:
     event = claude(
         "mcp__db__query",
