@@ -20,6 +20,7 @@ COMMANDS = {
     "install": ("jevhook.cli.install", "install", "Register the hook in the settings of a host."),
     "judge": ("jevhook.cli.judge", "judge", "Ask typed questions about a state, or one about many lines."),
     "judges": ("jevhook.cli.judges", "judges", "What would answer, from where, and why."),
+    "ledger": ("jevhook.cli.ledger", "ledger", "Look at what was decided, and at what was taken out of results."),
     "off": ("jevhook.cli.off", "off", "Switch the gate off, for a time or until told otherwise."),
     "on": ("jevhook.cli.off", "on", "Switch the gate on again."),
     "replay": ("jevhook.cli.replay", "replay", "Judge many recorded events without acting."),

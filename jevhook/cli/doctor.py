@@ -45,6 +45,7 @@ def examine(env: dict[str, str], cwd: str, chosen: str | None = None) -> dict[st
                 if entry not in held
             ],
         },
+        "flagged": _flagged(env, now),
         "judge": {"name": judge, "why": why, "when": made.judge["when"]},
         "ledger": {
             "path": path,
@@ -55,6 +56,24 @@ def examine(env: dict[str, str], cwd: str, chosen: str | None = None) -> dict[st
             "last_failures": [{"at": at, "reason": reason} for at, reason in failures],
         },
     }
+
+
+def _flagged(env: dict[str, str], now: float) -> list[dict[str, Any]]:
+    """What tool.injection saw in the results of the last day: each mark, and how long tool.risk is told about it."""
+    from ..state.session import KEPT_MARK, marks
+
+    return [
+        {
+            "at": utc(mark["at"]),
+            "until": utc(mark["at"] + KEPT_MARK),
+            **{key: mark[key] for key in ("source", "tool", "sure", "kinds", "passages", "withheld") if key in mark},
+        }
+        for mark in marks(env, "flagged", KEPT_MARK)
+    ]
+
+
+def utc(moment: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
 
 
 def _judge(made: policy.Policy, env: dict[str, str]) -> tuple[str | None, str]:
@@ -112,6 +131,10 @@ def _lines(found: dict[str, Any]) -> list[str]:
     for entry in rules["expired"]:
         lines.append(f"expired  exception {entry['id']} for {entry['rule']}: held until {entry['expires']}")
     lines.append(f"judge    {judge['name'] or 'none (rules only)'}: {judge['why']}")
+    for mark in found["flagged"][-5:]:
+        lines.append(f"flagged  {said_of(mark)}; the mark ends {mark['until']}")
+    if len(found["flagged"]) > 5:
+        lines.append(f"         and {len(found['flagged']) - 5} more before these")
     state = "writable" if book["writable"] else f"NOT writable: {book['why']}"
     lines.append(f"ledger   {book['path'] or '(no place)'}: {state}")
     if book["write_failures"]:
@@ -119,6 +142,16 @@ def _lines(found: dict[str, Any]) -> list[str]:
         lines += [f"         {failure['at']} {failure['reason']}" for failure in book["last_failures"][-3:]]
     lines.append("ok" if found["ok"] else "not ok")
     return lines
+
+
+def said_of(mark: dict[str, Any]) -> str:
+    """One mark of tool.injection in a person's words."""
+    passages = mark.get("passages", 1)
+    count = "one passage" if passages == 1 else f"{passages} passages"
+    return (
+        f"{mark['at']} {count} written to an AI assistant in a result of {mark.get('tool') or 'a tool'} "
+        f"({mark.get('source', 'tool')}, sure {mark.get('sure', 0):g}), {mark.get('withheld', 0)} withheld"
+    )
 
 
 @click.command("doctor")

@@ -106,7 +106,12 @@ def report_on(made: Bench, event: Event) -> dict[str, Any]:
         answers[name] = json.loads(output.stdout) if output.stdout else _NO_OPINION
         if verdict.decided.outcome != verdict.decision.outcome:
             turned[name] = f"cannot {verdict.decided.outcome}: {_BECOMES.get(verdict.decision.outcome, 'note')}"
+    from ..state.session import recall
+    from .doctor import utc
+
+    flagged = [{**mark, "at": utc(mark["at"])} for mark in recall(made.env, event, "flagged")] if event.session else []
     return {
+        "flagged": flagged,
         "command": redact(text) if text else event.tool,
         "cwd": event.cwd,
         "policy": made.policy.name,
@@ -133,6 +138,7 @@ def _show(report: dict[str, Any]) -> None:
     from rich.markup import escape
 
     from ..text.printable import printable
+    from .doctor import said_of
 
     def safe(text: object) -> str:
         shown = printable(str(text)).replace("\n", "⏎")
@@ -159,6 +165,8 @@ def _show(report: dict[str, Any]) -> None:
         colour = _COLOURS.get(rule["severity"], "dim")
         mode = "" if rule["mode"] == "active" else f" ({rule['mode']})"
         console.print(f"  [{colour}]{rule['severity']}[/{colour}] {safe(rule['id'])}{mode}: {safe(rule['reason'])}")
+    for mark in report["flagged"][-3:]:
+        console.print(f"  [yellow]flagged[/yellow] in this session: {safe(said_of(mark))}")
     outcome = report["decision"]
     word = {"none": _NO_OPINION}.get(outcome, outcome)
     more = " (proven read-only)" if report["read_only"] else ""

@@ -26,23 +26,35 @@ _AGENTS = {
 
 def at_keyboard(command: str, env: Mapping[str, str] = os.environ) -> None:
     """Raises ClickException unless stdin is a terminal that no agent has opened."""
-    try:
-        terminal = os.isatty(sys.stdin.fileno())
-    except (OSError, ValueError, AttributeError):
-        terminal = False
-    if not terminal:
+    if not _terminal():
         raise click.ClickException(f"{command} is for a person at a terminal: stdin is none. Nothing was changed.")
     no_agent(command, env)
 
 
 def no_agent(command: str, env: Mapping[str, str] = os.environ) -> None:
     """Raises ClickException in a shell that an agent has opened."""
-    for variable, host in _AGENTS.items():
-        if env.get(variable):
-            raise click.ClickException(
-                f"{command} is for a person, and this is a shell of {host} ({variable} is set). Nothing was changed: "
-                "run it in a terminal of your own."
-            )
+    whose = _agent(env)
+    if whose:
+        raise click.ClickException(
+            f"{command} is for a person, and this is {whose}. Nothing was changed: run it in a terminal of your own."
+        )
+
+
+def why_nobody(env: Mapping[str, str] = os.environ) -> str:
+    """Why this is taken for no person at a terminal; "" when it is one."""
+    return _agent(env) or ("" if _terminal() else "stdin is none")
+
+
+def _terminal() -> bool:
+    try:
+        return os.isatty(sys.stdin.fileno())
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _agent(env: Mapping[str, str]) -> str:
+    """Whose shell this is, when a host has opened it for its agent; else ""."""
+    return next((f"a shell of {host} ({name} is set)" for name, host in _AGENTS.items() if env.get(name)), "")
 
 
 def note(env: Mapping[str, str], command: str, reason: str, **facts: Any) -> None:

@@ -181,14 +181,18 @@ def settle(prepared: Prepared, answers: Mapping[str, Mapping[str, Any]], ctx: Co
             continue
         archived = ""
         if ctx.mode == "active":
-            from ..state.archive import agree, keep
+            from ..state.archive import agree, keep, unwritten
 
-            archived = keep(ctx.env, prepared.event, part.text, str(at))
+            if ctx.offline:
+                archived = unwritten(ctx.env)
+            else:
+                archived = keep(ctx.env, prepared.event, part.text, str(at))
             if not archived:
                 record["note"] = "the archive could not be written: nothing was left out"
                 kept += len(part.units)
                 continue
-            part.keep = _flags(agree(archived, _spans(part.keep)), part.keep)
+            if not ctx.offline:
+                part.keep = _flags(agree(archived, _spans(part.keep)), part.keep)
         text = render(part, archived)
         if len(part.text) - len(text) < MIN_SAVED or len(part.text) - len(text) < MIN_SHARE * len(part.text):
             kept += len(part.units)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     Path: TypeAlias = tuple[str | int, ...]
 
-MAX_SLOTS = 400
-MAX_DEPTH = 12
+MAX_SLOTS = 20_000  # texts that are judged; no host hands on a result of more
+MAX_DEPTH = 200  # as deep as a host may take a replacement (hosts/claude.py)
 MAX_SPILL = 5 << 20  # bytes that are read of an output that the host keeps in a file
 
 # Where Claude Code keeps an output of more than 30,000 characters.  As long as the path is there, the model gets 2 KB of
@@ -23,7 +23,15 @@ MAX_SPILL = 5 << 20  # bytes that are read of an output that the host keeps in a
 # on 2.1.332).  So what was changed goes out without them.
 _SPILLED = ("persistedOutputPath", "persistedOutputSize")
 
-# Keys whose text is about the call, not its result: never judged, never changed.
+# The hosts' own tools, whose keys are known.  What another tool calls its keys is its author's choice, and the model
+# reads all of it: a plant under "name" or "data" is one too.
+_OWN_KEYS = frozenset(
+    (
+        "Bash", "BashOutput", "PowerShell", "Read", "Grep", "Glob", "LS", "NotebookRead", "WebFetch", "WebSearch", "Edit", "Write",
+        "MultiEdit", "NotebookEdit", "Agent", "Task", "ToolSearch", "TodoWrite", "apply_patch", "view_image",
+    )
+)  # fmt: skip
+# Keys of theirs whose text is about the call, not its result: never judged, never changed.
 _ABOUT = frozenset(
     (
         "type", "filePath", "file_path", "url", "codeText", "backgroundTaskId", "persistedOutputPath", "mimeType", "mime_type", "id", "agentId", "status",
@@ -54,7 +62,7 @@ def slots(event: Event) -> list[Slot]:
     error text.  Images and other binary blocks have none.
     """
     found: list[Slot] = []
-    _collect(event.result, (), found, 0)
+    _collect(event.result, (), found, 0, event.tool in _OWN_KEYS)
     whole = _spilled(event.result)
     return [whole, *(slot for slot in found if slot.path != whole.path)] if whole else found
 
@@ -104,7 +112,7 @@ def _head(name: str) -> tuple[bytes, int]:
         os.close(fd)
 
 
-def _collect(value: Any, path: Path, found: list[Slot], depth: int) -> None:
+def _collect(value: Any, path: Path, found: list[Slot], depth: int, own: bool) -> None:
     if len(found) >= MAX_SLOTS or depth > MAX_DEPTH:
         return
     if isinstance(value, str):
@@ -112,13 +120,27 @@ def _collect(value: Any, path: Path, found: list[Slot], depth: int) -> None:
             found.append(Slot(path, value))
     elif isinstance(value, list):
         for i, item in enumerate(value):
-            _collect(item, (*path, i), found, depth + 1)
+            _collect(item, (*path, i), found, depth + 1, own)
     elif isinstance(value, dict):
-        if value.get("type") in ("image", "audio", "base64") or value.get("isImage") is True:
+        picture = value.get("type") in ("image", "audio", "base64", "input_image")
+        if own and (picture or value.get("isImage") is True):
             return
         for key, item in value.items():
-            if key not in _ABOUT:
-                _collect(item, (*path, key), found, depth + 1)
+            if own and key in _ABOUT:
+                continue
+            if isinstance(item, str) and ((picture and _encoded(item)) or _names_a_type(key, item)):
+                continue
+            _collect(item, (*path, key), found, depth + 1, own)
+
+
+def _encoded(text: str) -> bool:
+    """Whether a text may be an encoded picture or sound: one word."""
+    return " " not in text and "\n" not in text
+
+
+def _names_a_type(key: str, text: str) -> bool:
+    """Whether a host reads this word to tell what a block is: changed, the block would be none."""
+    return key in ("type", "mimeType", "mime_type") and len(text) < 100 and " " not in text
 
 
 def rebuild(event: Event, texts: dict[Path, str]) -> Any:

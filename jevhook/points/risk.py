@@ -291,7 +291,9 @@ def _remembered(
 
             flagged = recall(ctx.env, event, "flagged")
             if flagged:  # orders to the agent came in with what it read: the judge and a person should know
-                record["flagged"] = [{k: f[k] for k in ("source", "sure", "withheld") if k in f} for f in flagged[-4:]]
+                record["flagged"] = [
+                    {k: f[k] for k in ("source", "at", "sure", "withheld") if k in f} for f in flagged[-4:]
+                ]
     except Exception as wrong:
         record["memory"] = f"error:{type(wrong).__name__}"
     return decision

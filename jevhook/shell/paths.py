@@ -577,6 +577,8 @@ def _roles(path: str, place: Place) -> set[str]:
         or low.endswith(("/.config/jevhook", "/.local/state/jevhook"))
     ):
         roles.add("gate")
+    if _WITHHELD in low + "/":
+        roles |= {"gate", "secret"}
     if low.endswith(_HOOK_SETTINGS) or any(mark in low + "/" for mark in _HOOK_DIRS) or low.endswith(_HOOK_PARENTS):
         roles.add("hook-settings")
     if low.endswith(".jsonl") and ("/.claude/projects/" in low or "/.codex/sessions/" in low):
@@ -634,8 +636,13 @@ def _roles(path: str, place: Place) -> set[str]:
     return roles
 
 
+_WITHHELD = "/jevhook/withheld/"  # what was taken out of results, for a person's eyes (state/withheld.py)
+
+
 def secret_name(low: str) -> bool:
     """Whether a path (lower case) names a file that holds credentials by its conventional name or place."""
+    if _WITHHELD in low + "/":
+        return True
     name = low[low.rfind("/") + 1 :]
     if any(mark in name for mark in _PUBLIC_MARKS) and not name.startswith("id_"):
         return False
@@ -746,6 +753,8 @@ def _glob_roles(path: str, place: Place) -> set[str]:
             roles.add("secret")
     elif any(part in (".ssh", ".aws", ".gnupg") for part in parts):
         roles.add("secret")
+    if "jevhook" in parts[:-1] and _part_matches(parts[parts.index("jevhook") + 1], "withheld"):
+        roles |= {"gate", "secret"}
     for gate in place.gate_dirs:
         there = gate.lower().split("/")
         # the gate's directory itself, or one that holds it (but not home or what is above it)

@@ -63,17 +63,23 @@ def keep(env: Mapping[str, str], event: Event, text: str, which: str = "") -> st
         if not name:
             return ""
         data = text.encode("utf-8", "surrogatepass")
-        if len(data) > MAX_FILE or not _private(place):
+        if len(data) > MAX_FILE or not private(place):
             return ""
         path = os.path.join(place, name[:32] + ".txt")
         if not _same(path, len(data)):
             from ..config import write_private
 
             write_private(path, data)
-            prune(env, spare=path)
+            prune(place, spare=path)
         return path
     except (OSError, ValueError, RecursionError):
         return ""
+
+
+def unwritten(env: Mapping[str, str]) -> str:
+    """A path as ``keep`` gives them, for a replay, which keeps nothing; "" where nothing could be kept."""
+    place = folder(env)
+    return os.path.join(place, "0" * 32 + ".txt") if place else ""
 
 
 def agree(path: str, mine: Any) -> Any:
@@ -107,7 +113,7 @@ def agree(path: str, mine: Any) -> Any:
         return mine
 
 
-def _private(place: str) -> bool:
+def private(place: str) -> bool:
     """Make the directory; whether it is ours and nobody else's.  Raises OSError."""
     ledger.make_private(place)
     facts = os.lstat(place)
@@ -135,15 +141,25 @@ def _same(path: str, size: int) -> bool:
         os.close(fd)
 
 
-def prune(env: Mapping[str, str], now: float | None = None, spare: str = "") -> int:
-    """Delete what is too old, then the oldest of what is too much (never ``spare``); how many.  Never raises."""
+def prune(
+    place: str,
+    now: float | None = None,
+    spare: str = "",
+    *,
+    seconds: float = KEEP_SECONDS,
+    most: int = 0,
+    endings: tuple[str, ...] = _ENDINGS,
+) -> int:
+    """Delete what is older than ``seconds`` in the directory ``place``, then the oldest of more than ``most`` bytes (0:
+    MAX_TOTAL) or MAX_FILES files, never ``spare``; how many.  Never raises."""
+    most = most or MAX_TOTAL
     moment = time.time() if now is None else now
     gone = 0
     found: list[tuple[float, int, str]] = []
     try:
-        with os.scandir(folder(env)) as entries:
+        with os.scandir(place) as entries:
             for entry in entries:
-                if not entry.name.endswith(_ENDINGS):
+                if not entry.name.endswith(endings):
                     continue
                 try:
                     facts = entry.stat(follow_symlinks=False)
@@ -155,7 +171,7 @@ def prune(env: Mapping[str, str], now: float | None = None, spare: str = "") -> 
         total = 0
         for at, (changed, size, path) in enumerate(found):
             total += size
-            if path != spare and (moment - changed > KEEP_SECONDS or total > MAX_TOTAL or at >= MAX_FILES):
+            if path != spare and (moment - changed > seconds or total > most or at >= MAX_FILES):
                 try:
                     os.unlink(path)
                     gone += 1

@@ -25,6 +25,7 @@ MAX_LINE = 16 << 10
 MAX_FILE = 512 << 10
 TAIL = 256 << 10
 KEEP_SECONDS = 7 * 86400.0
+KEPT_MARK = 86400.0  # seconds in which a session's later calls are judged knowing what a result tried
 
 
 def _folder(env: Mapping[str, str]) -> str:
@@ -80,13 +81,15 @@ def _tail(name: str, most: int) -> bytes:
     return data.partition(b"\n")[2] if start else data
 
 
-def recall(env: Mapping[str, str], event: Event, kind: str, max_age: float = 86400) -> list[dict[str, Any]]:
+def recall(env: Mapping[str, str], event: Event, kind: str, max_age: float = KEPT_MARK) -> list[dict[str, Any]]:
     """The facts remembered under ``kind`` in the event's session during the last ``max_age`` seconds, oldest first.
 
     Each is the dict of facts with ``at`` (Unix time, seconds) added.  Looks at the last 256 KB only; [] on any failure.
     """
     found: list[dict[str, Any]] = []
     try:
+        if not os.path.isdir(_folder(env)):  # nothing was ever remembered: no key need be made to find that out
+            return found
         stem = _stem(env, event)
         if not stem:
             return found
@@ -109,6 +112,28 @@ def recall(env: Mapping[str, str], event: Event, kind: str, max_age: float = 864
     except (OSError, ValueError, RecursionError):
         pass
     return found
+
+
+def marks(env: Mapping[str, str], kind: str, max_age: float = 86400, most: int = 200) -> list[dict[str, Any]]:
+    """The facts remembered under ``kind`` in any session during the last ``max_age`` seconds, oldest first, each with
+    its ``at``.  For people and their commands: it reads up to ``most`` sessions, those last written to.  Never raises."""
+    found: list[dict[str, Any]] = []
+    try:
+        with os.scandir(_folder(env)) as entries:
+            files = [(e.stat(follow_symlinks=False).st_mtime, e.path) for e in entries if e.name.endswith(".ndjson")]
+    except (OSError, ValueError):
+        return found
+    oldest = time.time() - max_age
+    for _, path in sorted(files, reverse=True)[:most]:
+        for line in _tail(path, TAIL).split(b"\n"):
+            try:
+                entry = jsonio.loads(line.decode("ascii")) if line else {}
+                facts = entry["facts"]
+                if entry["kind"] == kind and entry["at"] >= oldest:
+                    found.append({**facts, "at": entry["at"]})
+            except (ValueError, KeyError, TypeError, RecursionError):
+                continue
+    return sorted(found, key=lambda facts: float(facts["at"]))
 
 
 def once(env: Mapping[str, str], event: Event, what: str) -> bool:

@@ -92,3 +92,19 @@ def printable_within(text: str, limit: int) -> str:
     if len(data) <= limit and len(text) <= limit * 4:
         return shown
     return data[: limit - len(CUT)].decode("utf-8", "ignore") + CUT
+
+
+# What has no shape of its own and yet counts as printable: variation selectors, joiners, blank letters.
+_BLANK = frozenset((0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))  # fmt: skip
+
+
+def visible(text: str) -> str:
+    """``text`` with every character that a terminal would obey or not show written as an escape; newlines stay.
+
+    For a person who wants to see what is there: nothing is dropped.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        char if char == "\n" or (char.isprintable() and ord(char) not in _BLANK) else ascii(char)[1:-1] for char in text
+    )

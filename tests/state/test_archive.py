@@ -106,7 +106,7 @@ def test_old_files_go_and_other_files_stay(env: dict[str, str]) -> None:
     other.write_text("mine")
     for path in (old, str(other)):
         os.utime(path, (1, 1))
-    assert archive.prune(env) == 1
+    assert archive.prune(archive.folder(env)) == 1
     assert not os.path.exists(old)
     assert os.path.exists(new)
     assert other.exists()
@@ -130,7 +130,7 @@ def test_the_size_limit_takes_the_oldest_first(env: dict[str, str], monkeypatch:
     for n, path in enumerate(paths):
         os.utime(path, (now - 100 + n, now - 100 + n))
     monkeypatch.setattr(archive, "MAX_TOTAL", 2 * len(TEXT.encode()))
-    assert archive.prune(env) == 2
+    assert archive.prune(archive.folder(env)) == 2
     assert [os.path.exists(path) for path in paths] == [False, False, True, True]
 
 
@@ -139,7 +139,7 @@ def test_a_link_in_the_archive_is_not_what_pruning_follows(env: dict[str, str], 
     victim = tmp_path / "victim.txt"
     victim.write_text("keep me")
     os.symlink(victim, os.path.join(archive.folder(env), "x.txt"))
-    archive.prune(env, now=1e12)
+    archive.prune(archive.folder(env), now=1e12)
     assert victim.read_text() == "keep me"
 
 

@@ -485,6 +485,9 @@ def gate(inv: Invocation) -> Flow:
         changes = True
     if verb == "gate" and inv.name == "jev-use":
         changes = False
+    if verb == "ledger" and (second == "show" or ANY in second) and not has(inv.args, "--help", "-h"):
+        inv.add("gate", Target("none", f"{inv.name} ledger show", ("gate",)), facts=("withheld",), detail="ledger show")
+        return UNKNOWN_FLOW
     if changes and not has(inv.args, "--help", "--dry-run"):
         inv.add(
             "gate",
