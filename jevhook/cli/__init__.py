@@ -23,9 +23,13 @@ COMMANDS = {
     "ledger": ("jevhook.cli.ledger", "ledger", "Look at what was decided, and at what was taken out of results."),
     "off": ("jevhook.cli.off", "off", "Switch the gate off, for a time or until told otherwise."),
     "on": ("jevhook.cli.off", "on", "Switch the gate on again."),
+    "rank": ("jevhook.cli.rank", "rank", "Which of a few candidates does best what is asked, and how well."),
     "replay": ("jevhook.cli.replay", "replay", "Judge many recorded events without acting."),
+    "rerank": ("jevhook.cli.rerank", "rerank", "Find passages by BM25 and let the judge read the best few."),
+    "review": ("jevhook.cli.review", "review", "Should a person look at what a delegate handed back."),
     "rules": ("jevhook.cli.rules", "rules", "List the rules in force."),
     "uninstall": ("jevhook.cli.install", "uninstall", "Take the hook out of a host's settings again."),
+    "verify": ("jevhook.cli.verify", "verify", "Does the evidence show what is claimed; only PASS passes."),
 }
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from ..use.verdict import Result
+
 MAX_INPUT = 16 << 20  # bytes of a state, a request or a list of items
 
 
@@ -31,9 +33,14 @@ class BadRequest(click.ClickException):
 
 
 def asking(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say who is asked and what is printed."""
+    """The options that say who is asked, what counts as sure, and what is printed."""
+    text = "Escalate below this confidence, whatever its source."
+    return click.option("--threshold", type=float, metavar="0-1", help=text)(whom(command))
+
+
+def whom(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say who is asked and what is printed, for a command with bands of its own."""
     options = (
-        click.option("--threshold", type=float, metavar="0-1", help="Escalate below this confidence, whatever its source."),
         click.option("--backend", metavar="NAME", help="Ask this provider instead of the configured one (auto: find one)."),
         click.option("--model", metavar="NAME", help="Ask this model."),
         click.option("--timeout", type=float, default=TIMEOUT, show_default=True, metavar="S", help="Seconds for a request."),
@@ -94,6 +101,38 @@ def state_of(state: str | None, state_file: str | None) -> str | None:
     if state is not None and state_file is not None:
         raise BadRequest("state: given by --state and by --state-file; use one of the two")
     return read_text(state_file, "--state-file") if state_file is not None else state
+
+
+def request_of(text: str | None, parts: dict[str, Any]) -> Any:
+    """A request: what of ``parts`` (out of options) is not None, else the JSON in ``text``, ``-`` or stdin.
+
+    Raises BadRequest.
+    """
+    given = {name: value for name, value in parts.items() if value is not None}
+    if given and text is not None:
+        raise BadRequest("request: given as JSON and by options; use one of the two")
+    if given:
+        return given
+    if text is None and sys.stdin.isatty():
+        raise BadRequest("request: is missing; give JSON, - for stdin, or the options that make one (--help)")
+    return read_json(read_text("-", "request") if text in (None, "-") else text or "", "request")
+
+
+def named(given: tuple[str, ...], option: str, key: str, value: str) -> list[dict[str, str]] | None:
+    """``("a=this",)`` as ``[{key: "a", value: "this"}]``; None for none.  Raises BadRequest."""
+    made = []
+    for each in given:
+        name, equals, text = each.partition("=")
+        if not equals:
+            raise BadRequest(f"{option}: write NAME=TEXT, not {each[:60]!r}")
+        made.append({key: name, value: text})
+    return made or None
+
+
+def answered_by(result: Result) -> dict[str, Any]:
+    """Who answered, as ``asked_of`` reads it."""
+    told = result.json()
+    return {name: told[name] for name in ("backend", "via", "model", "latencyMs", "usage")}
 
 
 def show(found: dict[str, Any], as_json: bool, paint: Callable[[Console], None]) -> None:

@@ -177,7 +177,8 @@ def gate(
     judge, via = asker.chosen(model or asker.model)
     if judge is not None and (judge.name == "embedded" or asker.kept_back(judge)):
         why = _joined(
-            "What `state` says was not judged." if told.get("state") else "", asker.kept_back(judge) or nobody()
+            "What `state` says was not judged." if told.get("state") else "",
+            asker.kept_back(judge) or nobody(asker.hosted),
         )
         return _alone(rules, threshold, via, why)
     result = asker.judge(told, [QUESTION], threshold=threshold, model=model)

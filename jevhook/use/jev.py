@@ -51,6 +51,8 @@ class Jev:
     ``timeout``    seconds for one request, its retries included
     ``env``        the environment, ``os.environ`` by default
     ``cwd``        the directory whose project policy counts for ``gate``, the current one by default
+    ``hosted``     whether a host started this process: then policy and judge are chosen as in the hook, because a
+                   repository can set a host's environment
 
     The judge is chosen at the first call and kept.  One instance serves many threads.  Raises RequestError for a
     threshold, timeout or model that is none.
@@ -66,6 +68,7 @@ class Jev:
         retries: int = RETRIES,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
+        hosted: bool = False,
     ) -> None:
         asked.make("x", [asked.check("x")], threshold=threshold, model=model or None)
         if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 600:
@@ -77,6 +80,7 @@ class Jev:
         self.retries = retries
         self.env: Mapping[str, str] = dict(os.environ) if env is None else env
         self.cwd = cwd
+        self.hosted = hosted
         self._lock = _thread.allocate_lock()
         self._policy: Policy | None = None
         self._chosen: dict[str, tuple[Judge | None, str]] = {}
@@ -220,7 +224,7 @@ class Jev:
             reason: said.Reason = "oversized" if reply.error.kind == "oversized" else "unreachable"
             return said.handed_back(question.id, question.type, reason, f"{_sentence(reply.error.message)}{_AND_NOW}")
         if judge.name == "embedded":
-            return said.handed_back(question.id, question.type, "unreachable", nobody())
+            return said.handed_back(question.id, question.type, "unreachable", nobody(self.hosted))
         why = next((w["type"] for w in reply.warnings if w.get("question") == name), "missing-answer")
         hint = f"{judge.name} gave no usable answer to this question: {_WHY.get(why, why)}."
         return said.handed_back(question.id, question.type, "unreachable", hint + _AND_NOW)
@@ -243,7 +247,7 @@ class Jev:
                         cwd = os.getcwd()
                     except FileNotFoundError:
                         cwd = ""
-                self._policy = policy.load(self.env, cwd=cwd, in_hook=False, managed=policy.MANAGED)
+                self._policy = policy.load(self.env, cwd=cwd, in_hook=self.hosted, managed=policy.MANAGED)
             return self._policy
 
     def chosen(self, model: str = "") -> tuple[Judge | None, str]:
@@ -261,11 +265,11 @@ class Jev:
         backend = dialects.named(self.backend)
         env = {**self.env, "JEV_MODEL": model} if model else self.env
         if backend in ("", "auto"):
-            judge, via = judges.choose(settings, env, False)
+            judge, via = judges.choose(settings, env, self.hosted)
         elif _managed(settings, backend):
             return None, f"the managed config names the judge, {self.backend} can't replace it"
         else:
-            judge, via = judges.choose(_table(settings, backend), env, False)
+            judge, via = judges.choose(_table(settings, backend), env, self.hosted)
         if model and judge is not None and getattr(judge, "model", model) != model:
             remote: Any = judge  # the skill record's own
             remote.model, remote.name = judges.check_model(model), f"{remote.provider}/{model}"
@@ -298,8 +302,11 @@ _WHY = {
 }
 
 
-def nobody() -> str:
-    """What to do so that somebody answers: the key variables and the local servers, as the dialects name them."""
+def nobody(hosted: bool = False) -> str:
+    """What to do so that somebody answers: the key variables and the local servers, as the dialects name them.
+
+    ``hosted``: what counts of them where a host started us.
+    """
     from ..systemone import dialects
 
     keys, local = [], []
@@ -309,6 +316,12 @@ def nobody() -> str:
             local.append(f"{name} ({dialect.DEFAULT_BASE or 'your base_url'})")
         elif dialect.KEY_VARS and dialect.KEY_VARS[0] not in keys:
             keys.append(dialect.KEY_VARS[0])
+    if hosted:
+        return (
+            "No provider is configured, and the embedded judge answers no questions. A person can name one in [judge] of "
+            "~/.config/jevhook/config.toml, or set TYPESAFE_API_KEY: where a host started this, no other key in the "
+            f"environment counts. Servers on this machine: {', '.join(local)}."
+        )
     return (
         "No provider is configured, and the embedded judge answers no questions. "
         f"Set one of {', '.join(keys)}; or name a server on this machine, JEV_BACKEND or provider in [judge]: "

@@ -1,0 +1,84 @@
+"""Review: should a person look at what a delegate handed back?  Judged by its shape alone: nothing of it leaves.
+
+The judge sees who it was, how it ended, how long the output and the work were, and the acceptance criteria in the
+caller's own words.  A flag is advice; what is not answered is "na", which is no approval.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import bounded
+from .request import check, rate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .request import Q
+    from .verdict import Result
+
+KINDS = ("ok", "empty", "error")
+FLAG_ABOVE = 0.65  # only an affirmative predicate flags: the band of verify
+LEVELS = (
+    "Nothing usable can have come back.",
+    "What came back can hardly meet what was asked.",
+    "It may meet part of what was asked.",
+    "It has the shape of a complete answer to what was asked.",
+)
+
+
+def prepare(request: Any) -> tuple[dict[str, Any], list[Q]]:
+    """(state, questions) for ``{"delegate", "kind", "outputChars", "durationMs"?, "criteria"?, "levels"?}``.
+
+    ``kind`` is ok, empty or error; ``criteria`` up to four lines of 120 characters.  Raises ``bounded.Invalid``:
+    REVIEW_INPUT_INVALID or CRITERIA_INVALID.
+    """
+    code = "REVIEW_INPUT_INVALID"
+    known = ("delegate", "kind", "outputChars", "durationMs", "criteria", "levels")
+    request = bounded.fields(request, code, "review", known)
+    kind = request.get("kind")
+    if kind not in KINDS:
+        raise bounded.Invalid(code, "kind", f"must be one of {', '.join(KINDS)}")
+    duration = request.get("durationMs")
+    criteria: list[str] = []
+    if request.get("criteria") is not None:
+        code = "CRITERIA_INVALID"
+        given = bounded.items(request["criteria"], code, "criteria", 0, 4)
+        criteria = [bounded.criterion(each, code, f"criteria[{at}]") for at, each in enumerate(given)]
+        code = "REVIEW_INPUT_INVALID"
+    state = {
+        "delegate": bounded.name(request.get("delegate"), code, "delegate"),
+        "kind": kind,
+        "output_chars": bounded.count(request.get("outputChars"), code, "outputChars"),
+        "duration_ms": "na" if duration in (None, "na") else bounded.count(duration, code, "durationMs"),
+        "criteria_count": len(criteria),
+    }
+    levels = list(LEVELS)
+    if request.get("levels") is not None:
+        levels = bounded.levels(request["levels"], code, "levels")
+    asked = ""
+    if criteria:
+        asked = " What was asked of it: " + " ".join(f"({at}) {each}" for at, each in enumerate(criteria, 1))
+    questions = [
+        rate(f"How good can what `delegate` handed back be, going by its shape?{asked}", levels, id="quality"),
+        check(
+            f"Should a person look at what `delegate` handed back before it is used?{asked}",
+            true="It ended in an error or empty, or it is too short or came too quickly for what was asked.",
+            false="It ended well, with an output and a duration that go with what was asked.",
+            id="human",
+        ),
+    ]
+    return state, questions
+
+
+def outcome(result: Result) -> dict[str, Any]:
+    """``{"verdict", "quality", "p", "hint"?}``: recorded, flag-for-review (p above 0.65) or na; numbers may be None."""
+    human = result["human"]
+    p = human.answer if isinstance(human.answer, float) else None
+    said: dict[str, Any] = {
+        "verdict": "na" if p is None else "flag-for-review" if p > FLAG_ABOVE else "recorded",
+        "quality": result["quality"].answer,
+        "p": p,
+    }
+    if p is None:
+        said["hint"] = human.hint
+    return said
