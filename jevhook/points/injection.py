@@ -433,6 +433,8 @@ def _look(prepared: Prepared, ctx: Context) -> None:
         seen = _scored(prepared, spoken, silent)
     for weight, number, start, end, sight in seen:
         if sight.overt:
+            if len(flags) < MAX_FLAGGED:
+                start, end = _core(prepared, number, start, end, mark)
             flags.append(Flag(number, start, end, sight, 1.0, True))
         elif prepared.foreign and sight.score >= min(mark, withhold, ask):
             flags.append(Flag(number, start, end, sight, sight.score, False))
@@ -440,6 +442,43 @@ def _look(prepared: Prepared, ctx: Context) -> None:
             flags.append(Flag(number, start, end, sight, max(sight.score, 0.5), False))
     flags.sort(key=lambda flag: -flag.score)
     prepared.flags = flags
+
+
+# What an order's next step would hold: with one of these beside it, the text around an order goes with it.
+_STEPS = ("://", "`", "~/", "$(", "curl", "wget", "sudo", "rm -", "chmod", "eval", "<")
+
+
+def _core(prepared: Prepared, number: int, start: int, end: int, mark: float) -> tuple[int, int]:
+    """Of a passage with an order, the paragraphs that are the order: from the first with a sign of one to the last.
+
+    All of it where these alone would be no order, or where what is left has any sign of one, would be marked by itself, or
+    holds what a next step would need: of an order nothing may stay.
+    """
+    from ..text import injection
+
+    whole = prepared.slots[number].text
+    text = whole[start:end]
+    if whole[:1] in "[{":
+        return start, end
+    parts: list[tuple[int, int]] = []
+    at = 0
+    for line in text.splitlines(keepends=True):
+        if line.strip():
+            fresh = not parts or parts[-1][1] < at
+            parts[len(parts) - (not fresh) :] = [(at if fresh else parts[-1][0], at + len(line))]
+        at += len(line)
+    looked = [injection.see(text[a:b], strict=not prepared.foreign) for a, b in parts]
+    signs = [part for part, sight in zip(parts, looked, strict=True) if sight.hits or sight.normal.facts]
+    if len(parts) < 2 or not signs or len(signs) == len(parts):
+        return start, end
+    first, last = signs[0][0], signs[-1][1]
+    if not injection.see(text[first:last], strict=not prepared.foreign).overt:
+        return start, end
+    for rest in (text[:first], text[last:]):
+        sight = injection.see(rest)
+        if sight.hits or any(step in rest for step in _STEPS) or injection.suspect(sight) >= mark:
+            return start, end
+    return start + first, start + last
 
 
 def _scored(

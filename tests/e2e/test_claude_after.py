@@ -76,7 +76,7 @@ def test_an_order_does_not_reach_the_model_and_the_rest_does_byte_for_byte(
     plain: tuple[Place, Record], guarded: tuple[Place, Record], call: str
 ) -> None:
     passage = taken_out(plain[1].told(call), guarded[1].told(call))
-    assert ORDER in passage and len(passage) <= 900
+    assert ORDER in passage and len(passage) < len(ORDER) + 10
     before, after = lines_of(guarded[0], call)
     assert (before["decision"], after["decision"]) == ("none", "withhold")
     point = after["points"]["tool.injection"]
@@ -91,9 +91,8 @@ def test_of_a_file_the_model_gets_the_same_lines_with_the_same_numbers(
     whole, shown = (record.told("file").split("\n") for _, record in (plain, guarded))
     assert len(whole) == len(shown)
     changed = [number for number, (old, new) in enumerate(zip(whole, shown, strict=True)) if old != new]
-    assert ORDER in "\n".join(whole[changed[0] : changed[-1] + 1])
-    assert sum(len(whole[number]) for number in changed) < 1100  # 900 and their numbers
-    assert NOTE.search(shown[changed[0]]) and PLACE not in "\n".join(shown)
+    assert [whole[number].partition("\t")[2] for number in changed] == [ORDER]
+    assert NOTE.search(shown[changed[0]])
 
 
 def test_the_order_is_in_no_request_but_those_that_no_hook_can_change(guarded: tuple[Place, Record]) -> None:
@@ -123,7 +122,7 @@ def test_of_a_failed_call_the_model_is_warned(guarded: tuple[Place, Record], cal
     after = lines_of(place, call)[-1]
     assert (after["event"], after["decision"]) == ("PostToolUseFailure", "context")
     (told,) = after["points"]["tool.injection"]["passages"]
-    assert f"lines {told['lines'][0]}-{told['lines'][1]}" in after["points"]["tool.injection"]["said"]
+    assert f"line {told['lines'][0]})" in after["points"]["tool.injection"]["said"]
     # the warning stands in the conversation, in the words of the ledger
     assert after["points"]["tool.injection"]["said"] in json.dumps(record.turns[-1]["messages"])
 

@@ -80,7 +80,7 @@ def test_an_order_does_not_reach_the_model_and_the_rest_does_byte_for_byte(
     plain: tuple[Place, Record], guarded: tuple[Place, Record], call: str
 ) -> None:
     passage = taken_out(output(plain[1].told(call)), guarded[1].told(call))
-    assert ORDER in passage and len(passage) <= 900
+    assert ORDER in passage and len(passage) < len(ORDER) + 10
     before, after = lines_of(guarded[0], call)
     assert (before["decision"], after["decision"]) == ("none", "withhold")
     point = after["points"]["tool.injection"]
