@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -14,7 +15,7 @@ from ..use.jev import TIMEOUT, Jev
 from ..use.request import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from rich.console import Console
 
@@ -143,6 +144,20 @@ def show(found: dict[str, Any], as_json: bool, paint: Callable[[Console], None])
     from rich.console import Console
 
     paint(Console(highlight=False))
+
+
+@contextlib.contextmanager
+def progress_bar() -> Iterator[Callable[[int, int], None] | None]:
+    """What draws (done, of how many) on stderr; None where nobody watches it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("judging", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def safe(text: object) -> str:

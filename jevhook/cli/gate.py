@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..use.gate import SHELLS
 from ..use.request import RequestError
 from .asking import BadRequest, asked_of, asking, jev, read_json, read_text, safe, show, state_of
 from .judging import where
@@ -54,11 +55,11 @@ def gate(
     if input_ == "-" and state_file == "-":
         raise BadRequest("--state-file: stdin is already read for --input")
     told = state_of(state, state_file) or ""
-    text = read_text("-", "--input") if input_ == "-" else input_
+    value = _input(tool, read_text("-", "--input") if input_ == "-" else input_)
     asker = jev(backend, model, _threshold(threshold), timeout, where(cwd))
     sys.setrecursionlimit(max(sys.getrecursionlimit(), 6000))  # as the hook does: the same line, the same verdict
     try:
-        found = asker.gate(tool, _input(text), state=told, description=description).json()
+        found = asker.gate(tool, value, state=told, description=description).json()
     except RequestError as wrong:
         raise BadRequest(f"--{wrong}") from None
     except Exception as wrong:  # exit code 1 would read as a denial, 0 as an allowance
@@ -78,9 +79,16 @@ class Failed(click.ClickException):
     exit_code = _CODES["escalate"]
 
 
-def _input(text: str) -> Any:
-    """JSON where it looks like an object or an array, else the text itself."""
-    return read_json(text, "--input") if text.lstrip()[:1] in ("{", "[") else text
+def _input(tool: str, text: str) -> Any:
+    """JSON where it looks like an object or an array, else the text itself; a shell's ``{ ls; }`` is text too."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return text
+    try:
+        return read_json(text, "--input")
+    except BadRequest:
+        if tool.lower() in SHELLS and text.lstrip()[:2] not in ('{"', "{'", '["'):
+            return text
+        raise
 
 
 def _threshold(told: float | None) -> float | None:

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..use import request as asked
+from ..use.items import MAX_ITEMS
 from ..use.request import RequestError
-from .asking import BadRequest, asked_of, asking, jev, read_json, read_text, safe, show, state_of
+from .asking import BadRequest, asked_of, asking, jev, progress_bar, read_json, read_text, safe, show, state_of
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from ..use.jev import Jev
 
 
 @click.command()
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
     metavar="QUESTION LEVELS",
     help="A place on ordered levels, lowest first: 'fine | slow | down'. May be repeated.",
 )
+@click.option("--items", "items_file", metavar="FILE", help="One question about each line of FILE (- for stdin).")
+@click.option("--most", type=click.IntRange(1), default=MAX_ITEMS, show_default=True, help="So many items at most.")
 @asking
 @click.option("--strict", is_flag=True, help="Exit 1 when any verdict escalates.")
 def judge(
@@ -45,6 +50,8 @@ def judge(
     checks: tuple[str, ...],
     picks: tuple[tuple[str, str], ...],
     rates: tuple[tuple[str, str], ...],
+    items_file: str | None,
+    most: int,
     threshold: float | None,
     backend: str | None,
     model: str | None,
@@ -63,12 +70,19 @@ def judge(
           --rate 'How risky is it to ship?' 'harmless | small | large | outage'
       jev-use judge '{"state": "…", "questions": [{"id": "green", "type": "noul",
           "question": "Is the build green?"}]}' | jq .answers.green
+      jev-use judge --items app.log --check 'Does the line report a failure?' | jq .yes
 
     \b
     Exit: 0 answered, 1 something escalates (with --strict), 2 bad request,
     3 nothing answered.
     """
-    made = _request(request, state_of(state, state_file), _questions(checks, picks, rates))
+    told, questions = state_of(state, state_file), _questions(checks, picks, rates)
+    if items_file is not None:
+        if request is not None or len(questions) != 1:
+            raise BadRequest("items: goes with one question: one --check, --pick or --rate, and no REQUEST")
+        lines = _lines(items_file, state_file)
+        return _items(jev(backend, model, threshold, timeout), questions[0], lines, told or "", most, as_json, strict)
+    made = _request(request, told, questions)
     asker = jev(backend, model, threshold, timeout)
     result = asker.answer(made)
     found = result.json()
@@ -76,6 +90,33 @@ def judge(
     if not result.answered:
         return 3
     return 1 if strict and result.escalated else 0
+
+
+def _lines(file: str, state_file: str | None) -> list[tuple[int, str]]:
+    """The lines that are not blank, with their numbers in the file.  Raises BadRequest."""
+    if file == "-" == state_file:
+        raise BadRequest("--state-file: stdin is already read for --items")
+    lines = [
+        (at, line.rstrip("\r")) for at, line in enumerate(read_text(file, "--items").split("\n"), 1) if line.strip()
+    ]
+    if not lines:
+        raise BadRequest(f"items: {file} has no line that is not blank")
+    return lines
+
+
+def _items(
+    asker: Jev, question: asked.Q, lines: list[tuple[int, str]], context: str, most: int, as_json: bool, strict: bool
+) -> int:
+    try:
+        with progress_bar() as progress:
+            made = asker.items(question, lines, context=context, most=most, progress=progress)
+    except RequestError as wrong:
+        raise BadRequest(wrong) from None
+    found = made.json()
+    show(found, as_json, lambda console: _paint_items(console, found))
+    if not made.answered:
+        return 3
+    return 1 if strict and made.escalated else 0
 
 
 def _request(text: str | None, state: str | None, questions: list[asked.Q]) -> asked.Request:
@@ -135,6 +176,27 @@ def _paint(console: Console, found: dict[str, Any]) -> None:
         table.add_row(safe(verdict["id"]), _answer(verdict), sure, note)
     console.print(table)
     console.print(f"[dim]{safe(asked_of(found))}[/dim]")
+
+
+def _paint_items(console: Console, found: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for title in ("item", "answer", "text"):
+        table.add_column(title, overflow="fold")
+    for entry in found.get("yes", ()):
+        table.add_row(str(entry["item"]), f"[green]yes[/green] {entry['p']:.2f}", safe(entry["text"]))
+    for entry in found.get("unsure", ()):
+        table.add_row(str(entry["item"]), f"[yellow]unsure[/yellow] {entry['p']:.2f}", safe(entry["text"]))
+    for entry in found.get("verdicts", ()):
+        unsure = " [yellow]unsure[/yellow]" if entry["escalate"] else ""
+        table.add_row(str(entry["item"]), f"{_answer(entry)}{unsure}", safe(entry["text"]))
+    if table.row_count:
+        console.print(table)
+    for name in ("no", "unanswered", "hint", "note"):
+        if found.get(name):
+            console.print(f"[bold]{name}[/bold] {safe(found[name])}")
+    console.print(f"[dim]{found['answered']} of {found['items']} answered; {safe(asked_of(found))}[/dim]")
 
 
 def _answer(verdict: dict[str, Any]) -> str:

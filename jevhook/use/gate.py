@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PROVEN, NOTHING_FOUND = 1.0, 0.5
 
 # Tools whose input, when it is a text, is a command line; any other tool's text is only text.
-_SHELLS = frozenset(("bash", "sh", "zsh", "shell", "powershell", "exec_command", "run_shell_command", "terminal"))
+SHELLS = frozenset(("bash", "sh", "zsh", "shell", "powershell", "exec_command", "run_shell_command", "terminal"))
 
 QUESTION = pick(
     "Should the agent be allowed to run the call in `tool` with `untrusted_input` now? `untrusted_input` and "
@@ -240,7 +240,7 @@ def _rules(tool: str, input: Any, asker: Jev, cwd: str | None) -> _Rules:
 
     env = asker.env
     where = os.path.abspath(cwd if cwd is not None else asker.cwd or _here())
-    text = "command" if tool.lower() in _SHELLS else "input"
+    text = "command" if tool.lower() in SHELLS else "input"
     given = input if isinstance(input, dict) else {text: input}
     for name in (tool, f"mcp__tool__{tool}"):  # a tool of somebody's own is read like one of an MCP server
         event = Event("claude", "before-tool", "PreToolUse", tool=name, input=given, cwd=where)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..judges import Judge, JudgeReply
     from ..policy import Policy
     from .gate import Gated
+    from .items import Items
 
 TIMEOUT = 10.0  # seconds for one request; a model that slept takes 2-3 s to its first answer
 RETRIES = 2
@@ -117,6 +118,12 @@ class Jev:
         from .gate import gate
 
         return gate(tool, input, state=state, description=description, jev=self, **more)
+
+    def items(self, question: asked.Q, items: Sequence[str | tuple[int, str]], **more: Any) -> Items:
+        """One question about many texts.  See ``jevhook.use.items.judge_items``."""
+        from .items import judge_items
+
+        return judge_items(self, question, items, **more)
 
     async def agate(self, tool: str, input: Any, *, state: str = "", description: str = "", **more: Any) -> Gated:
         """``gate`` without blocking the event loop."""
@@ -276,6 +283,11 @@ class Jev:
         if model and hasattr(judge, "_tiers"):
             return None, "several judges are configured and each has its own model: name a backend beside the model"
         return (None if judge is None else guard(judge, self.env)), via
+
+    def most_questions(self, model: str | None = None) -> int:
+        """How many questions one request to the chosen judge may carry."""
+        judge, _ = self.chosen(model or self.model)
+        return judges.most_questions(judge)
 
     def kept_back(self, judge: Judge) -> str:
         """Why nothing may be sent to ``judge``; "" when the redacted state may be."""

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jevhook import RequestError, check, pick, rate
@@ -167,6 +167,7 @@ json_values = st.recursive(
 fields = st.fixed_dictionaries({}, optional=dict.fromkeys(request.QUESTION_FIELDS, json_values))
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.one_of(json_values, st.fixed_dictionaries({"state": json_values, "questions": st.lists(fields, max_size=4)})))
 def test_whatever_comes_is_read_or_refused_by_a_field(value: Any) -> None:
     try:
