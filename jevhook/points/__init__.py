@@ -45,6 +45,7 @@ class Context:
 
     __slots__ = (
         "asked",
+        "decided",
         "env",
         "home",
         "let_run",
@@ -69,6 +70,7 @@ class Context:
         self.asked = False
         self.world: Any = None
         self.texts: dict[tuple[str | int, ...], str] = {}  # after the tool: texts of the result as points left them
+        self.decided: list[str] = []  # after the tool: passages that a rule has decided; no judge is shown them
         self.let_run: Callable[[], bool] | None = None  # whether the person let this very call run before
         self.rules_said: Callable[[Decision], None] | None = None  # told before a call is made: what stands without it
 

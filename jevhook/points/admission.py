@@ -689,6 +689,12 @@ def _ask(made: Prepared, requests: Sequence[str], ctx: Context) -> None:
     for at, part in enumerate(made.parts):
         found += [(distance, at, start, end) for distance, start, end in _band(part)]
     found.sort()
+    if ctx.decided:
+        found = [
+            entry
+            for entry in found
+            if not _holds("".join(made.parts[entry[1]].lines[entry[2] : entry[3]]), ctx.decided)
+        ]
     shown: dict[str, str] = {}
     for number, (_, at, start, end) in enumerate(sorted(found[:MAX_QUESTIONS], key=lambda f: f[1:])):
         name = f"c{number}"
@@ -710,6 +716,16 @@ def _ask(made: Prepared, requests: Sequence[str], ctx: Context) -> None:
         "untrusted_call": printable(redact(str(command)[:4000], ctx.env))[:600],
         "untrusted_output_parts": shown,
     }
+
+
+def _holds(text: str, passages: Sequence[str]) -> bool:
+    """Whether a part of one of the passages stands in ``text``, wherever either of them was cut."""
+    for passage in passages:
+        for at in range(0, len(passage), 30):
+            piece = passage[at : at + 30]
+            if len(piece.strip()) >= 16 and piece in text:
+                return True
+    return False
 
 
 def _band(part: Part) -> list[tuple[float, int, int]]:

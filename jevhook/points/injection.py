@@ -371,6 +371,7 @@ def prepare(event: Event, ctx: Context) -> Prepared | None:
     if not prepared.slots:
         return None if not foreign else prepared
     _look(prepared, ctx)
+    ctx.decided += [found[flag.slot].text[flag.start : flag.end] for flag in prepared.flags if flag.certain]
     if foreign:
         _questions(prepared, ctx)
     if ctx.mode == "active" and not event.failed:
