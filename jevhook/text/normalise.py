@@ -291,7 +291,7 @@ def _needs_more(text: str) -> bool:
     if "<" in text and ("<!--" in text or "</" in text or "<" + "b" in text):
         return True
     lowered = text.lower()
-    if any(mark in lowered for mark in _ROTATED) or _has_run(text) or _spaced(text):
+    if any(mark in lowered for mark in _ROTATED) or _has_run(text) or _spaced(text) or _apart(text):
         return True
     return (
         any("\u0370" <= c < "\u0530" or c == "\u0261" or c == "\u0251" for c in text) if not text.isascii() else False
@@ -315,6 +315,13 @@ def _special(text: str, at: int, writer: _Writer, aside: list[tuple[int, int]]) 
         if name in _ESCAPES and name:
             writer.put(_ESCAPES[name], at, stop + 1 - at)
             return stop + 1
+        if name == "u" and text[stop + 1 : stop + 2] == "{":
+            end = text.find("}", stop, stop + 10)
+            code = _number(text[stop + 2 : end], 16) if end > 0 else None
+            if code is not None and 0 < code < 0x110000 and not 0xD800 <= code < 0xE000:
+                folded = _FOLD[code]
+                writer.put(folded if isinstance(folded, str) else chr(folded), at, end + 1 - at)
+                return end + 1
         if name == "u" or name == "x":
             digits = text[stop + 1 : stop + (5 if name == "u" else 3)]
             code = _number(digits, 16)
@@ -442,12 +449,11 @@ def _blobs(text: str) -> list[tuple[int, int, str]]:
             end = stop
         head = text[max(0, at - 80) : at].lower()
         uri = head.rpartition("data:")[2] if "data:" in head else ""
-        if uri and uri.endswith("base64,") and not uri.startswith("text/"):
-            found.append((at, end, ""))
-        else:
-            said = _decoded(text[at : min(end, at + MAX_BLOB)])
-            if said:
-                found.append((at, end, said))
+        # A picture or a sound says nothing; of other kinds what decodes to a text is one (SVG is, octets may be).
+        silent = uri.startswith(("image/", "audio/", "video/", "font/")) and not uri.startswith("image/svg")
+        said = "" if silent else _decoded(text[at : min(end, at + MAX_BLOB)])
+        if said or (uri and uri.endswith("base64,")):
+            found.append((at, end, said))
         at = mask.find(_RUN, end)
     return found
 
@@ -479,6 +485,8 @@ def _readable(data: bytes) -> str:
     """``data`` as text when it is prose, else ""."""
     if len(data) < 12:
         return ""
+    if not any(data[1:200:2]):  # UTF-16, as PowerShell encodes its commands
+        data = data[::2]
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -506,6 +514,16 @@ def _appendices(made: str, text: str, writer: _Writer) -> None:
     if sum(mark in lowered for mark in _ROTATED) > 1 or ("rot13" in lowered and any(m in lowered for m in _ROTATED)):
         writer.facts.add("rot13")
         writer.put("\n" + made.translate(_ROT13), 0, len(text))
+    if "\u202e" in text:  # shown backwards: what a person would read
+        writer.put(
+            "\n" + "\n".join(run.partition("\u202c")[0].partition("\n")[0][::-1] for run in text.split("\u202e")[1:]),
+            0,
+            len(text),
+        )
+    octets = _octets(text) if _apart(text) else ""
+    if octets:
+        writer.facts.add("decoded")
+        writer.put("\n" + octets, 0, len(text))
     if _spaced(made):
         joined = _joined(made)
         if joined:
@@ -518,6 +536,32 @@ def _appendices(made: str, text: str, writer: _Writer) -> None:
             writer.facts.add("lookalike")
             whole = " ".join(word if word.isascii() else _latin(word) or word for word in made.split())
             writer.put("\n" + whole, 0, len(text))
+
+
+def _apart(text: str) -> bool:
+    """Whether there may be a text in bytes apart: it would have a space in it."""
+    return " 20 " in text or ":20:" in text or "0x20" in text
+
+
+def _octets(text: str) -> str:
+    """What bytes written apart in hex say (``49 67``, ``49:67``, ``0x49, 0x67``): the longest run; "" for no text."""
+    best = ""
+    for gap in " :,":
+        if text.count(gap) < 16:
+            continue
+        run: list[str] = []
+        for word in [*text.replace("\n", gap).split(gap), ""]:
+            word = word.strip(" ,;[](){}").removeprefix("0x")
+            if len(word) == 2 and word.isalnum() and _number(word, 16) is not None:
+                run.append(word)
+            elif word or not run:
+                if len(run) >= 16:
+                    said = _readable(bytes.fromhex("".join(run)))
+                    best = max(best, said, key=len)
+                run = []
+        if len(run) >= 16:
+            best = max(best, _readable(bytes.fromhex("".join(run))), key=len)
+    return best
 
 
 def _latin(word: str) -> str:
