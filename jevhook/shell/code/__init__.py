@@ -28,7 +28,7 @@ class Act:
     ``kind``       shell (``value`` is a shell line), argv (a list of words), delete, write, read, move, chmod,
                    run-file (a path), send, fetch (a URL or host; fetch is a plain GET), run-code ("downloaded",
                    "decoded" or "unknown"), reverse-shell (the host), kill (a process id), env (reads the whole
-                   environment, ``value`` is ""), sql (a statement)
+                   environment, ``value`` is ""), sql (a statement), call (a dotted name of this package's own)
     ``recursive``  delete: the whole tree below ``value``
     ``sure``       False where the call is reached only through something unresolved: a name that was computed, a
                    method recognised by its name alone, a function that something else may call

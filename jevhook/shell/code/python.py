@@ -1615,6 +1615,8 @@ class Reader:
                 if isinstance(one, Alts):
                     return either(*(PathText(join(*(text(each) for each in variant))) for variant in variants(args)))
             return PathText(join(*(text(one) for one in args)) if args else ".")
+        if name.startswith("jevhook.") or name in ("runpy.run_module", "runpy._run_module_as_main"):
+            return self.own(name, args, opts, node)
         head, _, last = name.rpartition(".")
         if head == "os.environ" or head == "os.environ()":
             if last in ("get", "pop", "setdefault", "__getitem__"):
@@ -1688,6 +1690,21 @@ class Reader:
         self.callbacks(args, opts, node)
         if name.startswith("self."):
             return self.guess(NOTHING, name[5:], args, opts, node)
+        return Ref(name + "()", tuple(args), opts) if len(name) < 180 else NOTHING
+
+    def own(self, name: str, args: list[Any], opts: dict[str, Any], node: Any) -> Any:
+        """Our own package: its entry is a command line, the rest a call that the reader of our commands knows."""
+        at = self.at(node)
+        if name.startswith("runpy."):
+            module = text(args[0] if args else opts.get("mod_name", NOTHING))
+            if module.split(".")[0] == "jevhook":  # sys.argv says what it does
+                self.record.add("argv", ["jevhook", NOTHING], at)
+            return NOTHING
+        if name in ("jevhook.cli.main", "jevhook.__main__.main"):
+            given = first(args, opts, 0, "argv")
+            self.record.add("argv", ["jevhook", *given] if isinstance(given, list | tuple) else ["jevhook", given], at)
+            return NOTHING
+        self.record.add("call", name, at)
         return Ref(name + "()", tuple(args), opts) if len(name) < 180 else NOTHING
 
     def operation(self, op: str, name: str, func: Ref, args: list[Any], opts: dict[str, Any], node: Any) -> Any:

@@ -33,6 +33,7 @@ MODULES = (
     "tools",
     "cloud",
     "secrets",
+    "own",
 )
 
 _table: dict[str, Reader] = {}

@@ -621,7 +621,10 @@ def _clone(inv: Invocation, args: list[str]) -> None:
             if len(words) > 1
             else words[0].rstrip("/").rsplit("/", 1)[-1].rsplit(":", 1)[-1].removesuffix(".git")
         )
-        tree = inv.target(name).path
+        goal = inv.target(name)
+        tree = goal.path
+        if "gate" in goal.roles:
+            inv.add("write", goal)
         if tree[:1] == "/" and ANY not in tree and not inv.walk.world.kind(tree):
             inv.walk.notes.append("tree:" + tree)
     for text in values_of(args, "-c", "--config"):

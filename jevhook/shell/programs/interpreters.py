@@ -111,6 +111,8 @@ def _stdin_code(inv: Invocation, scope: object, rest: list[str]) -> Flow:
 
 def _script(inv: Invocation, path: str, args: list[str], via: str) -> Flow:
     """A script by path: written on this line, or read from disk within bounds."""
+    if inv.name.startswith(("python", "pypy")) and path.removesuffix("/__main__.py").rsplit("/", 1)[-1] == "jevhook":
+        return inv.command(["jevhook", *args], via)  # the package's directory, or its entry
     if path in ("/dev/fd/0", "/proc/self/fd/0"):
         path = "/dev/stdin"
     if path.startswith("/dev/fd/") or path in ("/dev/stdin", "-"):
@@ -302,6 +304,13 @@ def program(inv: Invocation) -> Flow | None:
         long = next((f for f in flags if f[:2] == "--" and arg.startswith(f + "=")), "")
         if long:
             codes.append(arg[len(long) + 1 :])
+        elif language == "python" and (glued := _glued(arg)) is not None:
+            i += 1
+            if glued[0] == "m":
+                module = glued[1]
+            else:
+                codes.append(glued[1])
+            break
         elif language == "python" and arg[1] != "-" and arg[-1] == "c" and arg[1:].isalpha() and len(arg) > 2:
             codes.append(args[i + 1] if i + 1 < len(args) else "")
             break
@@ -315,8 +324,6 @@ def program(inv: Invocation) -> Flow | None:
             continue
         elif language in ("perl",) and arg[1] != "-" and "i" in arg and not codes:
             pass
-        elif language == "python" and arg.startswith("-c") and len(arg) > 2:
-            codes.append(arg[2:])
         elif arg in valued:
             i += 1
         i += 1
@@ -410,10 +417,22 @@ def _bun(inv: Invocation) -> Flow | None:
     return None
 
 
+def _glued(arg: str) -> tuple[str, str] | None:
+    """``-mNAME``, ``-cCODE``, ``-IcCODE``: the letter and what is glued to it."""
+    for at, letter in enumerate(arg[1:], 1):
+        if letter in "mc":
+            return (letter, arg[at + 1 :]) if len(arg) > at + 1 else None
+        if letter not in "bBdEhiIOPqRsSuvVx":
+            break
+    return None
+
+
 def _module(inv: Invocation, module: str, rest: list[str]) -> Flow | None:
     """``python -m``: a few modules are programs of their own."""
-    if module in ("pip", "pytest", "uv", "twine", "build", "venv", "black", "ruff", "mypy", "ansible", "jevhook"):
+    if module in ("pip", "pytest", "uv", "twine", "build", "venv", "black", "ruff", "mypy", "ansible"):
         return inv.command([module, *rest], "python -m")
+    if module in ("jevhook", "jevhook.__main__"):
+        return inv.command(["jevhook", *rest], "python -m")
     if module == "http.server":
         inv.add("listen", Target("none"), facts=("file-server",))
     elif module == "pdb" or module == "code":
@@ -545,6 +564,10 @@ def code_effects(inv: Invocation, language: str | None, code: str, args: list[st
             inv.add("kill", Target("none", value), facts=("code",), sure="likely")
         elif kind == "chmod":
             inv.add("permissions", inv.target(value), facts=("code",), sure="likely")
+        elif kind == "call":
+            from .own import called
+
+            called(inv, value)
         elif kind == "sql":
             from .databases import sql_effects
 

@@ -867,8 +867,10 @@ def multiplexer(inv: Invocation) -> Flow:
         words = _command_words(words, ["-f", "-L", "-S", "-c"])
         verb = words[0] if words else ""
         if verb in ("send-keys", "send"):
-            typed = [w for w in operands(words[1:], "-t", "-N") if w not in ("Enter", "C-m", "C-j", "KPEnter")]
-            return inv.code(" ".join(typed), "tmux send-keys")
+            return _typed(inv, operands(words[1:], "-t", "-N"), has(words, "-H"))
+        if verb in ("set-buffer", "setb", "pipe-pane", "pipep", "if-shell", "if"):
+            rest = operands(words[1:], "-t", "-b", "-n")
+            return inv.code(rest[0], f"tmux {verb}") if rest else UNKNOWN_FLOW
         if verb in (
             "new-session",
             "new",
@@ -891,6 +893,40 @@ def multiplexer(inv: Invocation) -> Flow:
         return inv.code(words[-1].replace("\\n", "\n").replace("\\r", "\n").replace("^M", "\n"), "screen stuff")
     rest = _command_words(words, ["-S", "-c", "-h", "-t", "-T", "-p", "-e", "-s", "-Logfile"])
     return inv.command(rest, "screen") if rest else UNKNOWN_FLOW
+
+
+_ENTER = ("Enter", "C-m", "C-j", "KPEnter")
+
+
+def _typed(inv: Invocation, keys: list[str], codes: bool) -> Flow:
+    """What ``tmux send-keys`` types: texts and names of keys, or with -H their codes, with nothing in between."""
+    if codes:
+        keys = [chr(int(key, 16)) for key in keys if len(key) <= 2 and key.isalnum() and key.isascii()]
+    exact = "".join(" " if key == "Space" else "\n" if key in _ENTER else key for key in keys)
+    flow = inv.code(exact.replace("\r", "\n"), "tmux send-keys")
+    texts = [key for key in keys if key not in _ENTER and key != "Space"]
+    if len(texts) > 1 and not codes:  # a line that was meant as words
+        inv.code(" ".join(texts), "tmux send-keys")
+    return flow
+
+
+_TYPES = {
+    "xdotool": "type", "ydotool": "type", "dotool": "type", "wtype": "", "kitty": "send-text", "kitten": "send-text",
+    "wezterm": "send-text", "zellij": "write-chars",
+}  # fmt: skip
+
+
+def types(inv: Invocation) -> Flow | None:
+    """Programs that type a text into whatever terminal has the focus, or into one that they run."""
+    verb = _TYPES[inv.name]
+    words = operands(inv.args, "-m", "--match", "-t", "--match-tab", "--pane-id", "--delay", "--window", "-d", "-D", "-k", "-s", "-P", "-p", "--to", "--clearmodifiers")  # fmt: skip
+    if verb:
+        if verb not in words:
+            return None
+        words = words[words.index(verb) + 1 :]
+    for text in words:
+        inv.code(text.replace("\\n", "\n").replace("\\r", "\n"), f"{inv.name} {verb}".strip())
+    return UNKNOWN_FLOW
 
 
 def script(inv: Invocation) -> Flow:
@@ -1046,7 +1082,7 @@ def verbed(inv: Invocation) -> Flow | None:
         if not words or words[0] not in verbs.split():
             return None
         if inv.name in ("wezterm", "zellij") and words[0] in ("cli", "action") and words[1:2] not in (["spawn"], ["split-pane"], ["new-pane"], ["run"]):  # fmt: skip
-            return None
+            return types(inv)
         words = words[1:]
     code = None
     if inv.name in ("sg", "flox"):
@@ -1186,6 +1222,8 @@ def start_stop_daemon(inv: Invocation) -> Flow:
 def terminal(inv: Invocation) -> Flow:
     """xterm -e CMD, gnome-terminal -- CMD, kitty CMD: a window in which a command runs."""
     args = inv.args
+    if inv.name == "kitty" and args[:1] == ["@"]:
+        return types(inv) or UNKNOWN_FLOW
     if "--" in args:
         words = args[args.index("--") + 1 :]
         return inv.command(words, inv.name) if words else UNKNOWN_FLOW
@@ -1421,6 +1459,6 @@ READERS: dict[str, Callable[[Invocation], Flow | None]] = {
     "kubectl": container, "oc": container, "k": container, "npx": runner, "bunx": runner, "pnpx": runner, "uvx": runner, "npm": runner, "pnpm": runner, "yarn": runner, "bun": runner,
     "pipx": runner, "uv": runner, "poetry": runner, "pipenv": runner, "pdm": runner, "hatch": runner, "rye": runner, "bundle": runner, "conda": runner, "mamba": runner,
     "rbenv": runner, "pyenv": runner, "volta": runner, "asdf": runner, "mise": runner, "direnv": runner, "op": runner, "doppler": runner, "infisical": runner, "chamber": runner,
-    "aws-vault": runner, "rustup": runner, "tmux": multiplexer, "screen": multiplexer, "script": script, "entr": entr, "concurrently": code_argument,
+    "aws-vault": runner, "rustup": runner, "tmux": multiplexer, "screen": multiplexer, **dict.fromkeys(("xdotool", "ydotool", "dotool", "wtype", "kitten"), types), "script": script, "entr": entr, "concurrently": code_argument,
     "nodemon": code_argument, "watchexec": code_argument, "systemd-run": systemd_run, "at": at, "batch": at, "expect": expect,
 }  # fmt: skip

@@ -464,40 +464,6 @@ def judge_environment(inv: Invocation) -> None:
             inv.add("gate", Target("none", name, ("gate",)), facts=("environment",), detail=name)
 
 
-_GATE_VERBS = ("install", "uninstall", "promote", "allow", "allow-once", "off", "label", "calibrate", "on")
-
-
-def gate(inv: Invocation) -> Flow:
-    """Our own command: looking is free, changing the gate is for the person at the keyboard."""
-    words = operands(inv.args, "--host", "--policy", "--id", "--home")
-    verb = words[0] if words else ""
-    second = words[1] if len(words) > 1 else ""
-    changes = (
-        verb in _GATE_VERBS
-        or (verb == "budget" and second)
-        or (verb == "ledger" and second in ("label", "prune"))
-        or (verb == "policy" and second in ("edit", "set"))
-        or (verb == "hook")
-        or (verb == "resident" and second in ("stop", "kill"))
-        or (verb == "doctor" and has(inv.args, "--fix"))
-    )
-    if ANY in verb:
-        changes = True
-    if verb == "gate" and inv.name == "jev-use":
-        changes = False
-    if verb == "ledger" and (second == "show" or ANY in second) and not has(inv.args, "--help", "-h"):
-        inv.add("gate", Target("none", f"{inv.name} ledger show", ("gate",)), facts=("withheld",), detail="ledger show")
-        return UNKNOWN_FLOW
-    if changes and not has(inv.args, "--help", "--dry-run"):
-        inv.add(
-            "gate",
-            Target("none", f"{inv.name} {verb}".strip(), ("gate",)),
-            facts=("command",),
-            detail=f"{inv.name} {verb}",
-        )
-    return UNKNOWN_FLOW
-
-
 def host_cli(inv: Invocation) -> Flow:
     """The hosts' own commands can register and drop hooks, trust them, or start an agent without them."""
     args = inv.args
@@ -584,7 +550,7 @@ READERS: dict[str, Callable[[Invocation], Flow | None]] = {
     "nft": firewall, "pfctl": firewall, "firewall-cmd": firewall, "setenforce": firewall, "spctl": firewall, "csrutil": firewall, "auditctl": firewall, "userdel": users, "deluser": users,
     "groupdel": users, "delgroup": users, "useradd": users, "adduser": users, "usermod": users, "gpasswd": users, "addgroup": users, "passwd": users, "chpasswd": users, "visudo": users,
     "history": history, "sysctl": sysctl, "insmod": kernel_module, "modprobe": kernel_module, "rmmod": kernel_module, "mount": mount, "umount": mount, "setcap": setcap, "chattr": chattr,
-    "pbpaste": clipboard, "xclip": clipboard, "xsel": clipboard, "wl-paste": clipboard, "security": keychain, "secret-tool": keychain, "pass": keychain, "jevhook": gate, "jev-use": gate,
+    "pbpaste": clipboard, "xclip": clipboard, "xsel": clipboard, "wl-paste": clipboard, "security": keychain, "secret-tool": keychain, "pass": keychain,
     "claude": host_cli, "codex": host_cli, "pip": installer, "pip3": installer,
     **dict.fromkeys(("apt", "apt-get", "aptitude", "yum", "dnf", "zypper", "apk", "brew"), packages),
 }  # fmt: skip

@@ -1,0 +1,90 @@
+"""Our own commands and functions: looking is free, changing the gate is for the person at the keyboard.
+
+What is not known here to look only counts as a change, so a command that is added later is denied to an agent until
+its name stands below (``tests/shell/test_own.py`` holds this table against the commands there are).
+"""
+
+from __future__ import annotations
+
+from ..finding import ANY, Target
+from ..walk import UNKNOWN_FLOW, Flow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..walk import Invocation
+
+# What an agent may run: commands, and of the commands that have subcommands those ("" is the bare command).
+LOOKS = frozenset(
+    (
+        "calibrate", "completion", "doctor", "explain", "fuzz", "gate", "help", "judge", "judges", "rank", "replay",
+        "report", "rerank", "review", "rules", "serve", "stats", "verify",
+    )
+)  # fmt: skip
+LOOKS_INSIDE = {
+    "budget": frozenset(("", "show", "status")),
+    "ledger": frozenset(("", "export", "find", "list", "stats", "tail", "verify")),  # show has what was withheld
+    "policy": frozenset(("", "check", "diff", "show")),
+    "resident": frozenset(("", "status")),
+}
+# What turns a command that looks into one that changes something.
+_CHANGING = {"calibrate": ("--write",), "doctor": ("--fix",)}
+_HELP = ("--help", "-h")
+_SWITCHES = ("--user", "--project", "--json")  # options without a value that may stand before --dry-run or a subcommand
+
+# Modules whose functions do what the commands do, and the functions there that only look.
+_MODULES = ("jevhook.state.", "jevhook.cli.", "jevhook.hook.", "jevhook.__main__.", "jevhook.ledger.")
+_LOOKING = (LOOKS - _CHANGING.keys()) | {"judging"}
+_READS = frozenset(
+    (
+        "all_offered", "allowed", "bound_to", "capped", "digest", "directory", "distrusted", "elide", "env_off",
+        "failure_count", "folder", "known", "last_settled", "move", "named_in", "new_id", "now_iso", "offered",
+        "path", "period", "read", "recall", "safe_reason", "status", "switched_off", "usd", "words", "write_failures",
+    )
+)  # fmt: skip
+
+
+def changes(args: list[str]) -> bool:
+    """Whether our command with these arguments changes the gate, as click reads them."""
+    rest = args[1:] if args[:1] == ["--"] else args
+    verb = rest[0] if rest else ""
+    if verb[:1] == "-" or not verb:  # --help and --version end it, another option is an error
+        return ANY in verb
+    rest = rest[1:]
+    if verb == "hook":
+        return not any(arg in _HELP for arg in rest)
+    first = next((k for k, arg in enumerate(rest) if arg[:1] == "-"), len(rest))
+    if rest[first:] in (["--help"], ["-h"]):  # behind another option it may be that one's value
+        return False
+    if verb in ("install", "uninstall"):
+        options = [arg for arg in rest[first:] if arg not in _SWITCHES]
+        return options[:1] != ["--dry-run"]
+    if any(arg.partition("=")[0] in _CHANGING.get(verb, ()) or ANY in arg[:3] for arg in rest if verb in _CHANGING):
+        return True
+    inside = LOOKS_INSIDE.get(verb)
+    if inside is None:
+        return verb not in LOOKS
+    before = rest[:first] or [arg for arg in rest if arg not in _SWITCHES]
+    sub = before[0] if before else ""
+    return sub not in inside and not (sub[:1] == "-" and all(arg[:1] == "-" for arg in before))
+
+
+def command(inv: Invocation) -> Flow | None:
+    if changes(inv.args):
+        words = [arg for arg in inv.args if arg[:1] != "-"][:2]
+        withheld = words[:1] == ["ledger"] and (words[1:] == ["show"] or ANY in words[-1])
+        shown = " ".join([inv.name, *(words if withheld or words[:1] in (["policy"], ["budget"]) else words[:1])])
+        fact = "withheld" if withheld else "command"
+        inv.add("gate", Target("none", shown, ("gate",)), facts=(fact,), detail=shown)
+    return None if inv.args[:1] == ["completion"] else UNKNOWN_FLOW  # what that prints is meant for the shell
+
+
+def called(inv: Invocation, name: str) -> None:
+    """Python code calls ``name``, a dotted name of this package."""
+    if not name.startswith(_MODULES) or name.rsplit(".", 1)[-1] in _READS:
+        return
+    if name.startswith("jevhook.cli.") and name.split(".")[2] in _LOOKING:
+        return
+    inv.add("gate", Target("none", name, ("gate",)), facts=("code",), detail=name)
+
+
+READERS = {"jevhook": command, "jev-use": command}
