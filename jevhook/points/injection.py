@@ -629,13 +629,22 @@ def _keep(prepared: Prepared, acted: list[Flag], ctx: Context) -> bool:
     from ..state.withheld import keep
 
     passages = []
+    number, at, line = (
+        -1,
+        0,
+        1,
+    )  # lines are counted once: a flood of orders must not cost its square, and so the watchdog
     for flag in sorted(acted, key=lambda flag: (flag.slot, flag.start)):
         slot = prepared.slots[flag.slot]
+        if flag.slot != number:
+            number, at, line = flag.slot, 0, 1
+        line += slot.text.count("\n", at, flag.start)
+        at = flag.start
         passages.append(
             {
                 "slot": "/".join(str(part) for part in slot.path),
                 "at": [flag.start, flag.end],
-                "lines": _lines(slot.text, flag),
+                "lines": [line, line + slot.text.count("\n", at, max(at, flag.end - 1))],
                 "text": slot.text[flag.start : flag.end],
             }
         )
@@ -748,7 +757,7 @@ def _left(prepared: Prepared, acted: list[Flag]) -> dict[Path, str]:
         spans: list[tuple[int, int, list[Flag]]] = []
         for flag in flags:
             for start, end in _spans(slot.text, flag):
-                if spans and start <= spans[-1][1]:
+                if spans and not slot.text[spans[-1][1] : start].strip():  # one note for orders side by side
                     before = spans.pop()
                     spans.append((before[0], max(end, before[1]), [*before[2], flag]))
                 else:

@@ -78,7 +78,7 @@ def _spilled(result: Any) -> Slot | None:
     text = data.decode("utf-8", "replace")
     if not text:
         return None
-    if not text.startswith(shown[:20_000].rstrip()):
+    if not text.lstrip().startswith(shown[:20_000].strip()):  # without the blank lines that it began with
         text = f"{shown}\n{text}"  # not what was shown: both are looked at
     if rest:
         text += f"\n[jevhook: the rest of this output, {rest:,} bytes, was not looked at and is not handed on]\n"
