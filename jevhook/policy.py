@@ -28,6 +28,10 @@ The form of a policy file (every key may be left out; an unknown key or a wrong 
     [thresholds]                       # numbers from 0 to 9 (a score goes from 0 to its levels - 1)
     "tool.risk.yes" = 0.8
 
+    [leave]                            # tools whose results a point does not look at; * stands for any characters
+    "tool.injection" = ["mcp__wiki__*"]
+    "tool.admission" = ["WebSearch"]
+
     [ask_fallback]                     # what an ask becomes where nobody can be asked: deny | context | note
     high = "deny"
     medium = "context"
@@ -119,6 +123,7 @@ MANAGED = "/etc/jevhook/policy.toml"
 PROJECT_FILE = ".jevhook.toml"
 FORMAT = 3  # of the cache; raise it when the head's or the rules' shape changes
 POINTS = ("tool.risk", "tool.admission", "tool.injection")
+AFTER = ("tool.admission", "tool.injection")
 
 # Each from loosest to strictest.
 MODES = ("off", "shadow", "active")
@@ -137,6 +142,7 @@ FIELDS = (
     "modes",
     "rule_modes",
     "thresholds",
+    "leave",
     "ask_fallback",
     "on_failure",
     "allow",
@@ -157,6 +163,7 @@ def builtin() -> dict[str, Any]:
         "modes": {"default": "active", "tool.injection": "active", "tool.admission": "shadow"},
         "rule_modes": {},
         "thresholds": {},
+        "leave": {},
         "ask_fallback": {"high": "deny", "medium": "context", "low": "note"},
         "on_failure": {"default": "open"},
         "allow": "silent",
@@ -187,12 +194,29 @@ def builtin() -> dict[str, Any]:
     }
 
 
+def _fits(tool: str, name: str) -> bool:
+    """Whether a tool's name fits ``name``, in which * stands for any characters."""
+    first, *rest = name.split("*")
+    if not rest:
+        return tool == name
+    if not tool.startswith(first):
+        return False
+    at = len(first)
+    for part in rest[:-1]:
+        at = tool.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return len(tool) - at >= len(rest[-1]) and tool.endswith(rest[-1])
+
+
 class Policy:
     """What is in force for one event.  Treat it as frozen, but for ``problems``.
 
     ``modes``        point -> off, shadow, active; "default" for the points that are not named
     ``rule_modes``   rule id -> off, shadow, active; a rule that is not named is active
     ``thresholds``   name -> number
+    ``leave``        point -> names of tools whose results it does not look at
     ``ask_fallback`` high, medium, low -> deny, context, note: what an ask becomes where nobody can be asked
     ``on_failure``   point -> open, ask, deny; "default" for the rest
     ``allow``        silent or grant
@@ -218,6 +242,7 @@ class Policy:
         "ask_fallback",
         "judge",
         "layers",
+        "leave",
         "ledger",
         "modes",
         "name",
@@ -235,6 +260,7 @@ class Policy:
         self.modes: dict[str, Mode] = given["modes"]
         self.rule_modes: dict[str, Mode] = given["rule_modes"]
         self.thresholds: dict[str, float] = given["thresholds"]
+        self.leave: dict[str, list[str]] = given["leave"]
         self.ask_fallback: dict[str, str] = given["ask_fallback"]
         self.on_failure: dict[str, str] = given["on_failure"]
         self.allow: str = given["allow"]
@@ -264,6 +290,10 @@ class Policy:
     def threshold(self, name: str, default: float) -> float:
         """The number in force for ``name``."""
         return self.thresholds.get(name, default)
+
+    def leaves(self, point: str, tool: str) -> bool:
+        """Whether ``point`` does not look at results of ``tool``."""
+        return any(_fits(tool, name) for name in self.leave.get(point, ()))
 
 
 def load(

@@ -150,6 +150,22 @@ def _thresholds(reader: _Reader, value: object) -> Partial:
     return {name: reader.number(f"thresholds.{_key(name)}", told, 0, 9) for name, told in flat.items()}
 
 
+def _leave(reader: _Reader, value: object) -> Partial:
+    made: Partial = {}
+    for point, told in reader.flat("leave", value).items():
+        if point not in lane.AFTER:
+            reader.unknown(f"leave.{_key(point)}", lane.AFTER)
+        elif (
+            isinstance(told, list)
+            and len(told) <= 200
+            and all(isinstance(tool, str) and re.fullmatch(r"[A-Za-z0-9_.*-]{1,120}", tool) for tool in told)
+        ):
+            made[point] = told
+        else:
+            reader.wrong(f"leave.{point}", told, 'an array of tool names, with * for any characters: ["mcp__wiki__*"]')
+    return made
+
+
 def _ask_fallback(reader: _Reader, value: object) -> Partial:
     made = {}
     for severity, told in reader.table("ask_fallback", value).items():
@@ -392,6 +408,7 @@ def validate(document: dict[str, Any], path: str, *, home: str = "", may_choose:
         "modes": _modes,
         "rule_modes": _rule_modes,
         "thresholds": _thresholds,
+        "leave": _leave,
         "ask_fallback": _ask_fallback,
         "on_failure": lambda r, v: _by_point(r, "on_failure", v, lane.FAILURES),
         "judge": _judge,
@@ -668,7 +685,7 @@ def _stem(path: str) -> str:
 def over(strong: Partial, weak: Partial) -> Partial:
     """``strong`` laid over ``weak``, where the strong one may do anything (one authority, two files)."""
     made = {**weak, **strong}
-    for table in ("rule_modes", "thresholds", "ask_fallback", "ledger"):
+    for table in ("rule_modes", "thresholds", "leave", "ask_fallback", "ledger"):
         if table in strong and table in weak:
             made[table] = {**weak[table], **strong[table]}
     for table in ("modes", "on_failure"):
@@ -746,11 +763,11 @@ def _lock(managed: Partial, user: Partial, lower: Partial, protected: set[str], 
     for name in ("name", "watchdog", "permit_minutes", "allow_env_off"):
         if name in managed:
             merged[name] = managed[name]
-    for name in ("thresholds", "ledger"):
+    for name in ("thresholds", "leave", "ledger"):
         for key, value in managed.get(name, {}).items():
             if user.get(name, {}).get(key, value) != value:
                 problems.append(f"{name}.{_key(key)}: the user's value is ignored, a managed one stands")
-            merged[name] = {**merged[name], key: value}
+            merged[name] = {**merged.get(name, {}), key: value}
     merged["judge"] = _locked_judge(managed.get("judge", {}), user.get("judge", {}), merged["judge"], problems)
     return merged
 

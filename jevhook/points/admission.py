@@ -122,7 +122,7 @@ def applies(event: Event) -> bool:
 
 def prepare(event: Event, ctx: Context) -> Prepared | None:
     """Stage 1 and the questions of stage 2; None where nothing is to be cut whatever it says."""
-    if event.failed or event.result is None:
+    if event.failed or event.result is None or ctx.policy.leaves(ID, event.tool):
         return None
     from .result import slots
 

@@ -359,7 +359,7 @@ def judge(event: Event, ctx: Context) -> PointResult:
 
 def prepare(event: Event, ctx: Context) -> Prepared | None:
     """The result looked at; None when there is nothing to judge in it."""
-    if not applies(event):
+    if not applies(event) or ctx.policy.leaves(ID, event.tool):
         return None
     source, foreign = source_of(event, ctx)
     from .result import slots

@@ -387,6 +387,26 @@ def test_what_the_agent_wrote_itself_is_not_judged(event: Event) -> None:
     assert injection.prepare(event, ctx()) is None
 
 
+LEFT = [
+    (["mcp__tracker__*"], True),
+    (["mcp__tracker__get"], True),
+    (["WebFetch", "*__get"], True),
+    (["mcp__*__get"], True),
+    (["*"], True),
+    (["mcp__tracker"], False),
+    (["mcp__wiki__*"], False),
+    (["mcp__*__set"], False),
+    ([], False),
+]
+
+
+@pytest.mark.parametrize(("names", "left"), LEFT, ids=[",".join(names) or "none" for names, _ in LEFT])
+def test_a_policy_may_name_tools_whose_results_are_left_alone(names: list[str], left: bool) -> None:
+    made = ctx()
+    made.policy.leave = {"tool.injection": names}
+    assert injection.judge(mcp(ORDER), made).judged.outcome == ("none" if left else "withhold")
+
+
 def test_a_picture_is_no_text() -> None:
     event = claude(
         "Read",
