@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 # name -> (module, attribute, one line of help).  The help stands here so that --help imports nothing else.
 COMMANDS = {
+    "allow": ("jevhook.cli.allow", "allow", "Lasting exceptions: one rule for one path or command, with an end."),
     "allow-once": ("jevhook.cli.allow_once", "allow_once", "Let one denied call run once, by the code in the reason."),
     "budget": ("jevhook.cli.budget", "budget", "What judges may cost and have cost; set caps, thaw, release."),
     "doctor": ("jevhook.cli.doctor", "doctor", "Is the gate set up: policy, judge, ledger."),
