@@ -59,22 +59,36 @@ class _Host(click.ParamType):  # type: ignore[type-arg]
         return str(value)
 
 
-def _where(project: bool) -> tuple[dict[str, str], str, str]:
-    """(environment, project root of the working directory, that root again where the project's settings are meant).
+def project(env: dict[str, str], cwd: str) -> str:
+    """The work tree of ``cwd``, else ``cwd`` itself; "" for one that holds the home directory: the person's own
+    programs lie in that."""
+    root = policy.project_root(cwd)
+    home = os.path.realpath(config.home(env) or "/")
+    above = os.path.realpath(root or "/").rstrip(os.sep) + os.sep
+    return "" if (home + os.sep).startswith(above) else root
 
-    A root that holds the home directory is no project: the person's own programs lie in it.
-    """
+
+def _where(of_project: bool) -> tuple[dict[str, str], str, str]:
+    """(environment, the working directory's project, that again where the project's settings are meant)."""
     env = dict(os.environ)
     try:
-        root = policy.project_root(os.getcwd())
+        root = project(env, os.getcwd())
     except OSError:
         root = ""
-    home = os.path.realpath(config.home(env) or "/")
-    if root and (home + os.sep).startswith(os.path.realpath(root).rstrip(os.sep) + os.sep):
-        root = ""
-    if project and not root:
+    if of_project and not root:
         raise click.ClickException("--project: the working directory is in no project")
-    return env, root, root if project else ""
+    return env, root, root if of_project else ""
+
+
+def again(
+    host: Installer, env: dict[str, str], root: str, path: str, points: list[str] | None, made: policy.Policy
+) -> None:
+    """Install into ``path`` once more, after showing the change and asking.  What is in the way is said."""
+    own = root if root and path == host.settings(env, root) else ""
+    try:
+        _install(host, env, root, own, points, made, dry_run=False, yes=False, trust=True, mcp=False)
+    except (Refused, OSError) as wrong:
+        click.echo(f"{host.TITLE}: {policy.clean(str(wrong))}", err=True)
 
 
 def _points(given: str | None) -> list[str] | None:
@@ -112,7 +126,7 @@ def install(host: str, user: bool, points: str | None, dry_run: bool, yes: bool,
     Shows the change first and asks.  Nothing else in the file is touched, the old file is kept, and `jevhook
     uninstall` puts it back.  Run again after you have moved or upgraded Python: it only changes what is not right.
     """
-    env, root, project = _where(not user)
+    env, root, own = _where(not user)
     wanted = _points(points)
     if not dry_run:
         no_agent("jevhook install")
@@ -120,7 +134,7 @@ def install(host: str, user: bool, points: str | None, dry_run: bool, yes: bool,
     failed = False
     for each in chosen(host, env, root):
         try:
-            failed |= not _install(each, env, root, project, wanted, made, dry_run, yes, trust, mcp)
+            failed |= not _install(each, env, root, own, wanted, made, dry_run=dry_run, yes=yes, trust=trust, mcp=mcp)
         except (Refused, OSError) as wrong:
             click.echo(f"{each.TITLE}: not installed: {policy.clean(str(wrong))}", err=True)
             failed = True
@@ -129,7 +143,7 @@ def install(host: str, user: bool, points: str | None, dry_run: bool, yes: bool,
 
 def _install(
     host: Installer, env: dict[str, str], root: str, project: str, points: list[str] | None, made: policy.Policy,
-    dry_run: bool, yes: bool, trust: bool, mcp: bool,
+    *, dry_run: bool, yes: bool, trust: bool, mcp: bool,
 ) -> bool:  # fmt: skip
     """Whether all went well.  Raises Refused, OSError, ClickException."""
     strict = made.failure("tool.risk") != "open"
@@ -212,13 +226,13 @@ def uninstall(host: str, user: bool, dry_run: bool, yes: bool) -> None:
     A file that nobody changed since is put back to the byte; from any other exactly our entries are taken.  The
     policy and the ledger stay where they are.
     """
-    env, root, project = _where(not user)
+    env, root, own = _where(not user)
     if not dry_run:
         at_keyboard("jevhook uninstall")
     failed = False
     for each in chosen(host, env, root):
         try:
-            _uninstall(each, env, root, project, dry_run, yes)
+            _uninstall(each, env, root, own, dry_run, yes)
         except (Refused, OSError) as wrong:
             click.echo(f"{each.TITLE}: not uninstalled: {policy.clean(str(wrong))}", err=True)
             failed = True

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
         STURDIER: str  # where a repository can't undo it
         SHELL: tuple[str, str]  # what runs a command line
         DEFAULT_TIMEOUT: float  # seconds
+        BOM: bool  # whether a settings file may start with a byte order mark
+        MANAGED: str  # settings in the same form that an administrator makes; "" where there are none
 
         def directory(self, env: Mapping[str, str]) -> str:
             """The user's own directory of settings; "" without a home."""

@@ -27,7 +27,7 @@ STURDIER = (
 )
 SHELL = ("/bin/sh", "-c")  # whatever $SHELL says
 DEFAULT_TIMEOUT = 600.0  # seconds, where the entry names none
-
+BOM = True
 MANAGED = "/etc/claude-code/managed-settings.json"
 _PROJECT = (".claude/settings.json", ".claude/settings.local.json")  # the later one is the stronger
 _TYPES = ("command", "prompt", "agent", "http", "mcp_tool")
@@ -116,8 +116,10 @@ def elsewhere(
     user = _read(path)[0]
     if "disableAllHooks" in user:
         switch = (path, user["disableAllHooks"] is True)
-    places = [os.path.join(folder, name) for name in _PROJECT for folder in dict.fromkeys((root, cwd)) if folder]
-    for place in places:
+    # Of the root above the session's directory only the personal file counts.  The strongest file that holds a switch
+    # wins, false over true as well.
+    places = [(cwd, _PROJECT[0]), (root, _PROJECT[1]), (cwd, _PROJECT[1])]
+    for place in dict.fromkeys(os.path.join(folder, name) for folder, name in places if folder):
         if os.path.realpath(place) == os.path.realpath(path):
             continue
         document, wrong = _read(place)

@@ -36,6 +36,8 @@ UNTRUSTED = (
 STURDIER = "Sturdier place: managed requirements (/etc/codex/requirements.toml), which need no trust."
 SHELL = ("/bin/sh", "-c")  # Codex takes the user's login shell
 DEFAULT_TIMEOUT = 600.0  # seconds, where the entry names none
+BOM = False
+MANAGED = ""  # requirements.toml is no JSON
 ASK_SECONDS = 10.0  # for codex app-server; it takes a third of a second
 
 
@@ -229,9 +231,7 @@ def elsewhere(
     return found
 
 
-_SKIPPED = (
-    "Codex does not trust the hook of {} and skips it without a word: start codex in a terminal and review it (/hooks)"
-)
+_SKIPPED = "Codex does not trust the hook of {} and skips it: review it in codex (/hooks), or run jevhook install codex"
 
 
 def ask(binary: str, env: Mapping[str, str], cwd: str) -> dict[str, Any] | None:

@@ -17,6 +17,7 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
 _WORD = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null")
 
+_BLANK = " \t\r\n\ufeff"
 _CUT = "the end of the file, in the middle of things"
 
 
@@ -50,10 +51,11 @@ class Node:
 
 
 def read(text: str) -> Node:
-    """The document.  Raises ValueError with line and column of the first thing that is no JSON."""
-    if text.startswith("\ufeff"):
-        raise ValueError("line 1: it starts with a byte order mark")
-    node = _value(text, _skip(text, 0), 0)
+    """The document, behind a byte order mark if there is one.
+
+    Raises ValueError with line and column of the first thing that is no JSON.
+    """
+    node = _value(text, _skip(text, text.startswith("\ufeff")), 0)
     end = _skip(text, node.end)
     if end != len(text):
         raise _wrong(text, end, "something follows the closing bracket")
@@ -134,8 +136,8 @@ def append(text: str, container: Node, value: Any, key: str | None = None) -> st
         return head + newline + base + _shown(text, key, value, step, newline, base) + text[ends[-1] :]
     inside = text[container.start + 1 : container.end - 1]
     line = _line_indent(text, container.start)
-    if "\n" not in text.strip() and not (container.start == _skip(text, 0) and "\n" in inside):
-        if text.strip() in ("{}", "[]"):  # the whole document is empty: there is no style to follow
+    if "\n" not in text.strip() and not ("\n" in inside and not text[: container.start].strip(_BLANK)):
+        if text.strip(_BLANK) in ("{}", "[]"):  # the whole document is empty: there is no style to follow
             line = ""
         else:
             return text[: container.start + 1] + _shown(text, key, value, None, newline, "") + text[container.end - 1 :]
@@ -193,7 +195,7 @@ def _line_indent(text: str, at: int) -> str:
 def _step(text: str) -> str:
     """One level of the file's own indentation; two blanks where it has none."""
     found = re.search(r"[{\[][ \t]*\r?\n([ \t]+)\S", text)
-    return found.group(1) if found and _skip(text, 0) == found.start() else _any_step(text)
+    return found.group(1) if found and not text[: found.start()].strip(_BLANK) else _any_step(text)
 
 
 def _any_step(text: str) -> str:

@@ -242,6 +242,8 @@ def _document(host: Installer, found: Found, text: str) -> Any:
     """The settings as JSON values.  Raises Refused for what the host would not read: that is for the person to mend."""
     if not text.strip():
         return {}
+    if text.startswith("\ufeff") and not host.BOM:
+        raise Refused(f"{found.path} starts with a byte order mark: {host.TITLE} reads none of the file. Mend it first")
     try:
         root = jsontext.read(text)
         hooks = root.get("hooks") if root.kind == "object" else None
@@ -249,7 +251,7 @@ def _document(host: Installer, found: Found, text: str) -> Any:
             assert hooks is not None
             hooks.get(key)
     except ValueError as wrong:
-        raise Refused(f"{found.path}: {wrong}. {host.TITLE} reads none of the file: mend it first") from None
+        raise Refused(f"{found.path}: {wrong}. {host.TITLE} would not read it as it stands: mend it first") from None
     document = root.plain()
     wrong_shape = entries.shape(document) or host.drops(document)
     if wrong_shape:

@@ -55,7 +55,8 @@ def test_the_plain_form_says_the_same_in_lines(here: Path, private_home: Path) -
     result = run()
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert lines[1].startswith("policy   strict (default active")
+    assert lines[1:3] == ["claude   not used here", "codex    not used here"]
+    assert lines[3].startswith("policy   strict (default active")
     assert f"         user: {file}" in lines
     assert any(line.startswith("judge    ") for line in lines)
     assert any(line.startswith("ledger   ") and line.endswith(": writable") for line in lines)

@@ -136,7 +136,6 @@ def test_what_uninstall_leaves_is_what_install_found(private_home: Path, host: s
         ('{"hooks": {}, "hooks": {}}', "twice"),
         ('{"hooks": {"Stop": [], "Stop": []}}', "twice"),
         (b'{"a": "\xff"}', "not UTF-8"),
-        ("\ufeff{}", "byte order mark"),
     ],
 )
 @pytest.mark.parametrize("host", ["claude", "codex"])
@@ -158,6 +157,15 @@ def test_what_makes_claude_code_drop_its_file_is_known(private_home: Path, text:
     settings(private_home, text)
     code, told = run("install", "claude", "--yes")
     assert code == 1 and "reads none of the file" in told
+
+
+def test_a_byte_order_mark_stays_where_the_host_reads_it(private_home: Path) -> None:
+    file = settings(private_home, b'\xef\xbb\xbf{"model": "opus"}')
+    settings(private_home, b"\xef\xbb\xbf{}", ".codex/hooks.json")
+    assert run("install", "claude", "--yes")[0] == 0
+    assert file.read_bytes().startswith(b'\xef\xbb\xbf{"model": "opus", "hooks"')
+    code, said = run("install", "codex", "--yes")
+    assert code == 1 and "byte order mark" in said
 
 
 def test_a_fraction_makes_codex_drop_its_file(private_home: Path) -> None:

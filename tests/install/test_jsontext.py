@@ -12,6 +12,8 @@ from jevhook.install import entries, jsontext
 
 FIELDS = {"type": "command", "command": "/py -I -m jevhook hook --host claude --id 0123456789abcdef"}
 
+BOM = "\ufeff"
+
 # fmt: off
 ODD = [
     "{}", "{ }", "{\n}", "{\n}\n", '{"hooks":{}}', '{"hooks": {}}', '{\n  "hooks": {}\n}\n', '{\n  "hooks": {\n  }\n}\n',
@@ -26,29 +28,29 @@ ODD = [
 BROKEN = [
     ("", "line 1"), ("{", "end of the file"), ('{"a": 1,}', "a key"), ('{"a": 1} x', "something follows"), ("{'a': 1}", "a key"),
     ('{"a": 1 // no\n}', "a comment"), ('/* no */ {}', "a comment"), ('{"a": NaN}', "a value"), ('{"a" 1}', "a colon"),
-    ('{"a": [1 2]}', "a comma"), ('{"a": "tab\there"}', "a value"), ('{"a": 01}', "a comma"), ("\ufeff{}", "byte order mark"),
-    ('{"a": "\\x"}', "a value"), ("[" * 101 + "]" * 101, "nested deeper"), ("nul", "a value"), ('{"a": undefined}', "a value"),
+    ('{"a": [1 2]}', "a comma"), ('{"a": "tab\there"}', "a value"), ('{"a": 01}', "a comma"),
+    ('{"a": "\\x"}', "a value"), ("{\ufeff}", "a key"), ("[" * 101 + "]" * 101, "nested deeper"), ("nul", "a value"), ('{"a": undefined}', "a value"),
 ]
 # fmt: on
 
 
-@pytest.mark.parametrize("text", [text for text in ODD if text.strip().startswith("{")])
+@pytest.mark.parametrize("text", [text for text in ODD if text.strip().lstrip(BOM).startswith("{")])
 @pytest.mark.parametrize("events", [("PreToolUse",), ("PreToolUse", "PostToolUse")])
 def test_what_was_put_in_can_be_taken_out_and_nothing_else_moves(text: str, events: tuple[str, ...]) -> None:
     before = jsontext.read(text).plain()
     edited = text
     for event in events:
         edited = entries.put(edited, event, "*", FIELDS)
-    document = json.loads(edited)
+    document = json.loads(edited.removeprefix(BOM))
     assert [(entry.event, entry.matcher, entry.fields) for entry in entries.mine(document)] == [
         (event, "*", FIELDS) for event in events
     ]
     hooks = before.get("hooks")
     keep = {"hooks", *hooks} if isinstance(hooks, dict) else set()
-    while there := entries.mine(json.loads(edited)):
+    while there := entries.mine(json.loads(edited.removeprefix(BOM))):
         edited = entries.take(edited, there[-1], keep)
     # Byte for byte, but for the blanks inside a container that was empty.
-    assert json.loads(edited) == json.loads(text)
+    assert json.loads(edited.removeprefix(BOM)) == json.loads(text.removeprefix(BOM))
     if all(blank not in text for blank in ("{ }", "{\n")) or text.startswith("{\n "):
         assert edited == text or "{\n  }" in text
 
@@ -66,7 +68,7 @@ def test_the_place_is_the_line_and_the_column() -> None:
 
 @pytest.mark.parametrize("text", ODD)
 def test_reading_is_what_json_reads(text: str) -> None:
-    assert jsontext.read(text).plain() == json.loads(text)
+    assert jsontext.read(text).plain() == json.loads(text.removeprefix(BOM))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,7 @@ VALUES = st.recursive(
 def test_any_document_keeps_its_bytes(document: dict[str, object], indent: object, value: object) -> None:
     text = json.dumps(document, indent=indent)  # type: ignore[arg-type]
     edited = jsontext.append(text, jsontext.read(text), value, "added by us")
-    assert json.loads(edited) == {**document, "added by us": value}
+    assert json.loads(edited.removeprefix(BOM)) == {**document, "added by us": value}
     root = jsontext.read(edited)
     assert jsontext.remove(edited, root, len(root.members) - 1) == text
 
