@@ -149,9 +149,10 @@ def _entry(host: Installer, binary: str, here: Surroundings, guard: Guard, found
     if here.off:
         guard.off(here.off)
     guard.command = (before or found)[0].command
-    watching = False
-    if not _stopped(guard):
-        watching = _probe(host, here, guard)
+    why = untried(guard.command, guard.path, host, here.env)
+    if why:
+        guard.off(why, "install")
+    watching = not _stopped(guard) and _probe(host, here, guard)
     guard.state = "off" if _stopped(guard) else "watching" if watching else "on"
 
 
@@ -191,10 +192,6 @@ def _fields(host: Installer, here: Surroundings, guard: Guard, entry: Entry) -> 
 
 def _probe(host: Installer, here: Surroundings, guard: Guard) -> bool:
     """Run the command line on a dangerous and a harmless event; whether it only watches."""
-    why = untried(guard.command, guard.path, host, here.env)
-    if why:
-        guard.off(why, "install")
-        return False
     call = f"doctor-{secrets.token_hex(6)}"
     answer = _run(host, here, guard.command, host.event(DANGEROUS, here.cwd, SESSION, call))
     if answer is None:

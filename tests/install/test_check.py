@@ -102,11 +102,11 @@ BOTH: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda d: first(d).update(command=first(d)["command"].replace(sys.executable, "/gone/python")), "/gone/python is not there any more"),
     (lambda d: first(d).update(command=first(d)["command"].replace(sys.executable, "python3")), "no absolute path"),
     (lambda d: first(d).update(command=first(d)["command"].replace(" -I", "")), "has no -I"),
-    (lambda d: first(d).update(command=first(d)["command"] + " --policy shadow"), "a dangerous call was not stopped"),
     (lambda d: first(d).update(command=first(d)["command"] + "; true"), "more than jevhook's own"),
     (lambda d: first(d).update(command=first(d)["command"] + " >/dev/null"), "more than jevhook's own"),
 ]
 CLAUDE: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
+    (lambda d: first(d).update(command=first(d)["command"] + " --policy shadow"), "a dangerous call was not stopped"),
     (lambda d: d.update(disableAllHooks=True), "says disableAllHooks"),
     (lambda d: first(d).update(timeout=0.001), "a timeout of 0.001 s"),
     (lambda d: first(d).update(timeout=0), "reads none of it"),
