@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from ..use.jev import Jev
 
 
-@click.command()
+class _InOrder(click.Command):
+    """Remembers in which order --check, --pick and --rate were given: click groups them by option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        names = (word.partition("=")[0] for word in args)
+        ctx.meta["order"] = [name for name in names if name in ("--check", "--pick", "--rate")]
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_InOrder)
 @click.argument("request", required=False)
 @click.option("--state", metavar="TEXT", help="What is judged.")
 @click.option("--state-file", metavar="FILE", help="The same out of a file (- for stdin).")
@@ -43,7 +52,9 @@ if TYPE_CHECKING:
 @click.option("--most", type=click.IntRange(1), default=MAX_ITEMS, show_default=True, help="So many items at most.")
 @asking
 @click.option("--strict", is_flag=True, help="Exit 1 when any verdict escalates.")
+@click.pass_context
 def judge(
+    ctx: click.Context,
     request: str | None,
     state: str | None,
     state_file: str | None,
@@ -76,7 +87,7 @@ def judge(
     Exit: 0 answered, 1 something escalates (with --strict), 2 bad request,
     3 nothing answered.
     """
-    told, questions = state_of(state, state_file), _questions(checks, picks, rates)
+    told, questions = state_of(state, state_file), _questions(checks, picks, rates, ctx.meta["order"])
     if items_file is not None:
         if request is not None or len(questions) != 1:
             raise BadRequest("items: goes with one question: one --check, --pick or --rate, and no REQUEST")
@@ -86,7 +97,7 @@ def judge(
     asker = jev(backend, model, threshold, timeout)
     result = asker.answer(made)
     found = result.json()
-    show(found, as_json, lambda console: _paint(console, found))
+    show(found, as_json, lambda console: _paint(console, found, made))
     if not result.answered:
         return 3
     return 1 if strict and result.escalated else 0
@@ -148,11 +159,17 @@ def _request(text: str | None, state: str | None, questions: list[asked.Q]) -> a
 
 
 def _questions(
-    checks: tuple[str, ...], picks: tuple[tuple[str, str], ...], rates: tuple[tuple[str, str], ...]
+    checks: tuple[str, ...], picks: tuple[tuple[str, str], ...], rates: tuple[tuple[str, str], ...], order: list[str]
 ) -> list[asked.Q]:
-    made = [asked.check(text) for text in checks]
-    made += [asked.pick(text, _listed(options, "--pick")) for text, options in picks]
-    return made + [asked.rate(text, _listed(levels, "--rate")) for text, levels in rates]
+    """The questions out of the options, in the order in which they were given."""
+    made = {
+        "--check": [asked.check(text) for text in checks],
+        "--pick": [asked.pick(text, _listed(options, "--pick")) for text, options in picks],
+        "--rate": [asked.rate(text, _listed(levels, "--rate")) for text, levels in rates],
+    }
+    if len(order) != sum(map(len, made.values())):  # a question that is itself called --check
+        order = [name for name, questions in made.items() for _ in questions]
+    return [made[name].pop(0) for name in order]
 
 
 def _listed(text: str, option: str) -> Any:
@@ -162,18 +179,20 @@ def _listed(text: str, option: str) -> Any:
     return [part.strip() for part in text.split("|" if "|" in text else ",")]
 
 
-def _paint(console: Console, found: dict[str, Any]) -> None:
+def _paint(console: Console, found: dict[str, Any], request: asked.Request) -> None:
     from rich.table import Table
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     for title in ("question", "answer", "confidence", ""):
         table.add_column(title, overflow="fold")
-    for verdict in found["verdicts"]:
+    for question, verdict in zip(request.questions, found["verdicts"], strict=True):
+        text = question.wire["instructions"] if question.wire is not None else ""
+        name = f"{safe(verdict['id'])} [dim]{safe(text)}[/dim]"
         sure = (
             f"{verdict['confidence']:.2f} {verdict.get('confidenceFrom', '')}" if "confidenceFrom" in verdict else "-"
         )
         note = f"[yellow]{verdict['reason']}[/yellow] {safe(verdict['hint'])}" if verdict["escalate"] else ""
-        table.add_row(safe(verdict["id"]), _answer(verdict), sure, note)
+        table.add_row(name, _answer(verdict), sure, note)
     console.print(table)
     console.print(f"[dim]{safe(asked_of(found))}[/dim]")
 

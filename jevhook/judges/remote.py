@@ -107,7 +107,9 @@ class RemoteJudge:
         call = self._call(state, asked)
         answer = self.send(call, min(deadline, self._patience))
         if answer.status != 200:
-            raise self._error(answer.status, answer.body)
+            error = self._error(answer.status, answer.body)
+            error.retry_after = answer.retry_after
+            raise error
         try:
             parsed = wire.decode(answer.body)
         except ValueError:

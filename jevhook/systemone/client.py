@@ -62,14 +62,16 @@ class Call:
 
 
 class Reply:
-    """One answer, whatever its status.  ``seconds`` by the monotonic clock, from the call to the last byte."""
+    """One answer, whatever its status.  ``seconds`` by the monotonic clock, from the call to the last byte;
+    ``retry_after`` the seconds that a busy service asks to wait, 0 when it doesn't say."""
 
-    __slots__ = ("body", "seconds", "status")
+    __slots__ = ("body", "retry_after", "seconds", "status")
 
-    def __init__(self, status: int, body: bytes, seconds: float) -> None:
+    def __init__(self, status: int, body: bytes, seconds: float, retry_after: float = 0.0) -> None:
         self.status = status
         self.body = body
         self.seconds = seconds
+        self.retry_after = retry_after
 
 
 class Address:
@@ -169,7 +171,16 @@ def ask(call: Call, deadline: float) -> Reply:
         error = late if exchange.error.kind == "timeout" else exchange.error
         error.sent = exchange.sent
         raise error
-    return Reply(exchange.status, exchange.body, time.monotonic() - started)
+    return Reply(exchange.status, exchange.body, time.monotonic() - started, exchange.retry_after)
+
+
+def _retry_after(milliseconds: str | None, seconds: str | None) -> float:
+    """The wait that a service asks for, in seconds; a date, and anything else that is no plain number, counts as none."""
+    for text, unit in ((milliseconds, 1000), (seconds, 1)):
+        text = (text or "").strip()
+        if text.isascii() and text.isdigit() and len(text) < 10:
+            return int(text) / unit
+    return 0.0
 
 
 class _TooMuch(Exception):
@@ -207,7 +218,7 @@ class _Counted:
 class _Exchange:
     """What the calling thread and the one that talks share."""
 
-    __slots__ = ("body", "call", "done", "error", "over", "sent", "sock", "status", "until", "where")
+    __slots__ = ("body", "call", "done", "error", "over", "retry_after", "sent", "sock", "status", "until", "where")
 
     def __init__(self, call: Call, where: Address, until: float) -> None:
         self.call = call
@@ -221,6 +232,7 @@ class _Exchange:
         self.error: JudgeError | None = None
         self.status = 0
         self.body = b""
+        self.retry_after = 0.0
 
     def give_up(self) -> None:
         """Called by the waiting thread: wake the other one, and let it send nothing any more."""
@@ -332,6 +344,8 @@ class _Exchange:
             coding = (response.getheader("Content-Encoding") or "identity").strip().lower()
             if coding not in ("", "identity") and response.status == 200:
                 raise JudgeError("invalid_response", f"{call.service} compressed its answer without being asked to")
+            if response.status >= 400:
+                self.retry_after = _retry_after(response.getheader("Retry-After-Ms"), response.getheader("Retry-After"))
             self.status, self.body = response.status, body
         finally:
             reader.close()

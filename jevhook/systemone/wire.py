@@ -43,12 +43,14 @@ class JudgeError(Exception):
     ``message``  one line in our own words, naming the service and the key's variable; never a key, a state, or
                  text that the service sent
     ``sent``     False when it is certain that nothing of the request left: nothing can have been charged
+    ``retry_after``  the seconds that a busy service asks to wait, 0 when it doesn't say
     """
 
-    __slots__ = ("kind", "message", "sent", "status")
+    __slots__ = ("kind", "message", "retry_after", "sent", "status")
 
     def __init__(self, kind: Kind, message: str, status: int = 0, *, sent: bool = True) -> None:
         super().__init__(message)
+        self.retry_after = 0.0
         self.kind: Kind = kind
         self.status = status
         self.message = message

@@ -50,13 +50,14 @@ class Jev:
     ``model``      the model to ask instead of the provider's or the config's
     ``threshold``  the confidence below which a verdict escalates; None: 0.5 where the service reports one, else 0.4
     ``timeout``    seconds for one request, its retries included
+    ``retries``    how often a service that says it is busy (429, 5xx) is asked again, after the wait it asks for
     ``env``        the environment, ``os.environ`` by default
     ``cwd``        the directory whose project policy counts for ``gate``, the current one by default
     ``hosted``     whether a host started this process: then policy and judge are chosen as in the hook, because a
                    repository can set a host's environment
 
     The judge is chosen at the first call and kept.  One instance serves many threads.  Raises RequestError for a
-    threshold, timeout or model that is none.
+    threshold, timeout, number of retries or model that is none.
     """
 
     def __init__(
@@ -74,6 +75,8 @@ class Jev:
         asked.make("x", [asked.check("x")], threshold=threshold, model=model or None)
         if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 600:
             raise RequestError("timeout", "must be seconds, more than 0 and at most 600")
+        if isinstance(retries, bool) or not isinstance(retries, int) or not 0 <= retries <= 10:
+            raise RequestError("retries", "must be a whole number from 0 to 10")
         self.backend = backend or ""
         self.model = model or ""
         self.threshold = threshold
@@ -206,9 +209,9 @@ class Jev:
         for attempt in range(self.retries + 1):
             left = self.timeout - (time.monotonic() - started)
             reply = judge.ask(state, questions, left)
-            wait = pause * (1 + random.random() / 4)
             if reply.error is None or reply.error.kind not in _TRANSIENT or attempt == self.retries:
                 break
+            wait = reply.error.retry_after or pause * (1 + random.random() / 4)
             if time.monotonic() - started + wait >= self.timeout:
                 break
             time.sleep(wait)

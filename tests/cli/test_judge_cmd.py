@@ -159,29 +159,37 @@ def test_nothing_answered_is_three_whoever_is_silent(tmp_path: Path) -> None:
 def test_a_pipe_gets_the_whole_result_as_json(tmp_path: Path) -> None:
     with serve(answering) as server:
         done = run(
-            tmp_path, "judge", "--state", "ok", "--check", "Is it green?", "--check", "Is it red?",
-            "--pick", "Which?", "a, b", "--pick", "Which?", '{"a": "first", "b": null}',
-            "--rate", "How bad?", "fine, really | bad", url=server.url,
+            tmp_path, "judge", "--check", "Is it green?", "--pick", "Which?", "a, b", "--check=Is it red?",
+            "--rate", "How bad?", "fine, really | bad", "--state", "ok", "--pick", "Which?", '{"a": "first", "b": null}',
+            url=server.url,
         )  # fmt: skip
     found = done.json
-    assert [(v["id"], v["type"], v["answer"]) for v in found["verdicts"]] == [
+    assert [(v["id"], v["type"], v["answer"]) for v in found["verdicts"]] == [  # in the order of the options
         ("q0", "noul", 0.9),
-        ("q1", "noul", 0.9),
-        ("q2", "choice", "a"),
-        ("q3", "choice", "a"),
-        ("q4", "score", 0.1),
+        ("q1", "choice", "a"),
+        ("q2", "noul", 0.9),
+        ("q3", "score", 0.1),
+        ("q4", "choice", "a"),
     ]
-    assert found["verdicts"][4]["legend"] == {"0": "fine, really", "1": "bad"}
-    assert found["verdicts"][2]["distribution"] == {"a": 0.8, "b": 0.2}
-    assert [question.get("criteria") for question in body_of(server.requests[0])["questions"].values()] == [
-        None,
+    assert found["verdicts"][3]["legend"] == {"0": "fine, really", "1": "bad"}
+    assert found["verdicts"][1]["distribution"] == {"a": 0.8, "b": 0.2}
+    sent = list(body_of(server.requests[0])["questions"].values())
+    assert [question["instructions"] for question in sent][::2] == ["Is it green?", "Is it red?", "Which?"]
+    assert [question.get("criteria") for question in sent] == [
         None,
         {"a": "a", "b": "b"},
-        {"a": "first", "b": None},
+        None,
         ["fine, really", "bad"],
+        {"a": "first", "b": None},
     ]
     assert (found["backend"], found["model"], found["escalated"]) == ("typesafe/jev-latest", "jev-1.13.0", False)
     assert done.stderr == ""
+
+
+def test_a_question_that_reads_like_an_option_is_asked(tmp_path: Path) -> None:
+    with serve(answering) as server:
+        done = run(tmp_path, "judge", "--state", "ok", "--pick", "--rate", "a,b", "--check", "Is it?", url=server.url)
+    assert {v["type"] for v in done.json["verdicts"]} == {"noul", "choice"}
 
 
 def test_a_terminal_gets_a_table_and_json_when_asked(tmp_path: Path) -> None:
@@ -201,7 +209,7 @@ def test_a_terminal_gets_a_table_and_json_when_asked(tmp_path: Path) -> None:
     ):
         assert part in text, text
     assert table.code == 0 and "\x1b[" in table.stdout and "{" not in text
-    assert json.loads(plain(asked.stdout))["answers"] == {"q0": 0.9, "q1": None, "q2": 0.1}
+    assert json.loads(plain(asked.stdout))["answers"] == {"q0": 0.9, "q1": 0.1, "q2": None}
 
 
 def test_a_terminal_shows_no_control_characters_of_others(tmp_path: Path) -> None:

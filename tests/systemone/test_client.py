@@ -681,3 +681,27 @@ def test_without_any_of_these_variables_nothing_is_said_about_them() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     assert "environment_proxy" not in blindly_refused(f"https://127.0.0.1:{port}").message
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "seconds", "wait"),
+    [
+        (None, None, 0.0),
+        (None, "2", 2.0),
+        ("50", "2", 0.05),
+        (None, " 3 ", 3.0),
+        (None, "Wed, 21 Oct 2026 07:28:00 GMT", 0.0),
+        (None, "-1", 0.0),
+        (None, "1e9", 0.0),
+        (None, "9" * 400, 0.0),
+        ("x", "2", 2.0),
+    ],
+)
+def test_the_wait_that_a_busy_service_asks_for_is_read(
+    milliseconds: str | None, seconds: str | None, wait: float
+) -> None:
+    headers = [f"Retry-After-Ms: {milliseconds}"] * (milliseconds is not None)
+    headers += [f"Retry-After: {seconds}"] * (seconds is not None)
+    with serve(saying(429, {}, *headers)) as server:
+        reply = client.ask(client.Call(server.url, {}, b"{}", "service", "KEY"), 10)
+    assert (reply.status, reply.retry_after) == (429, wait)

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,23 @@ def test_a_busy_service_is_asked_again_and_a_wrong_key_is_not(tmp_path: Path) ->
     assert len(server.requests) == 3 and result.answers == {"q0": 0.9}
 
 
+@pytest.mark.parametrize(("seconds", "calls"), [(1, 2), (60, 1)])
+def test_a_busy_service_is_given_the_time_it_asks_for_or_left_alone(tmp_path: Path, seconds: int, calls: int) -> None:
+    seen: list[float] = []
+
+    def busy(connection: Connection) -> None:
+        seen.append(time.monotonic())
+        if len(seen) == 2:
+            answering(connection)
+        else:
+            connection.answer(429, b"{}", f"Retry-After: {seconds}")
+
+    with serve(busy) as server:
+        result = Jev(env=env_for(tmp_path, server.url)).judge("x", [check("Green?")])
+    assert len(seen) == calls and result.answered == (calls == 2)
+    assert seen[-1] - seen[0] >= (1 if calls == 2 else 0)
+
+
 def test_the_timeout_holds_for_all_tries_together(tmp_path: Path) -> None:
     with serve(saying(503, {})) as server:
         result = Jev(env=env_for(tmp_path, server.url), timeout=0.3).judge("x", [check("Green?")])
@@ -259,6 +277,8 @@ def test_a_provider_that_keeps_failing_is_not_asked(tmp_path: Path) -> None:
         ({"timeout": 601}, "timeout"),
         ({"timeout": float("nan")}, "timeout"),
         ({"model": " "}, "model"),
+        ({"retries": -1}, "retries"),
+        ({"retries": True}, "retries"),
     ],
 )
 def test_a_judge_that_makes_no_sense_is_refused(arguments: dict[str, Any], field: str) -> None:
