@@ -29,6 +29,7 @@ COMMANDS = {
     "rerank": ("jevhook.cli.rerank", "rerank", "Find passages by BM25 and let the judge read the best few."),
     "review": ("jevhook.cli.review", "review", "Should a person look at what a delegate handed back."),
     "rules": ("jevhook.cli.rules", "rules", "List the rules in force."),
+    "serve": ("jevhook.cli.serve", "serve", "Serve judge and gate to an agent over MCP, on stdin and stdout."),
     "uninstall": ("jevhook.cli.install", "uninstall", "Take the hook out of a host's settings again."),
     "verify": ("jevhook.cli.verify", "verify", "Does the evidence show what is claimed; only PASS passes."),
 }

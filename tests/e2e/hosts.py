@@ -184,7 +184,7 @@ def run_claude(
     ``pages``: a web site on loopback (see ``Model``).  ``server``: what an MCP server named "desk" serves.
     """
     settings = place.home / ".claude" / "settings.json"
-    settings.parent.mkdir()
+    settings.parent.mkdir(exist_ok=True)  # the host's own commands may have been here
     # The preflight asks a service of Anthropic's whether a page may be fetched.
     told: dict[str, Any] = {"skipWebFetchPreflight": True} if pages else {}
     told |= {"hooks": nested(EVENTS["claude"], hook)} if hook else {}
@@ -258,7 +258,9 @@ def run_codex(
     ``pages`` and ``server`` as in ``run_claude``.
     """
     codex_home = place.home / ".codex"
-    codex_home.mkdir()
+    codex_home.mkdir(exist_ok=True)
+    written = codex_home / "config.toml"
+    before = written.read_text() if written.exists() else ""  # what `codex mcp add` put there: tables
     hooks_file = codex_home / "hooks.json"
     config: list[str] = [
         'model = "gpt-5.5-codex"',
@@ -285,7 +287,7 @@ def run_codex(
                 f"[hooks.state.{json.dumps(f'{hooks_file}:{snake(event)}:0:0')}]",
                 f"trusted_hash = {json.dumps(codex_trust(snake(event), group))}",
             ]
-    (codex_home / "config.toml").write_text("\n".join(config) + "\n")
+    written.write_text("\n".join(config) + "\n" + before)
     argv = [str(binary("codex")), "exec", "-s", "danger-full-access"]
     argv += ["-c", 'model_providers.scripted.base_url="@MODEL@/v1"', "go on"]
     return place.converse(argv, {"SCRIPTED_KEY": "none-needed"}, calls, pages)
