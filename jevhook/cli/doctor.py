@@ -318,6 +318,13 @@ def said_of(mark: dict[str, Any]) -> str:
     )
 
 
+def _coloured(line: str) -> str:
+    """What a person looks for first; a pipe gets the bare line from click.echo."""
+    if any(mark in line for mark in (" NOT ", " OFF: ", "problem  ", "OFF      ")) or line == "not ok":
+        return click.style(line, fg="red", bold=True)
+    return click.style(line, fg="green") if line == "ok" or line[9:16] == "guarded" else line
+
+
 def _mend(env: dict[str, str], cwd: str, chosen: str | None, only: tuple[str, ...]) -> None:
     """Install again where an entry of ours is not as it should be.  Nothing else is safe to be mended by itself."""
     made = policy.load(env, cwd=cwd, policy=chosen, in_hook=True, managed=policy.MANAGED)
@@ -356,5 +363,9 @@ def doctor(chosen: str | None, only: tuple[str, ...], offline: bool, fix: bool, 
         at_keyboard("jevhook doctor --fix")
         _mend(env, cwd, chosen, only)
     found = examine(env, cwd, chosen, only=only, offline=offline)
-    click.echo(json.dumps(found, indent=2) if as_json else "\n".join(map(policy.clean, _lines(found))))
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    else:
+        for line in map(policy.clean, _lines(found)):  # what a directory's name brings along is out before the colours
+            click.echo(_coloured(line))
     raise SystemExit(0 if found["ok"] else 1)

@@ -147,7 +147,7 @@ def _install(
 ) -> bool:  # fmt: skip
     """Whether all went well.  Raises Refused, OSError, ClickException."""
     strict = made.failure("tool.risk") != "open"
-    todo = plan.install(host, env, project=project, points=points, fail_closed=strict, trusted=trust and not project)
+    todo = plan.install(host, env, project=project, points=points, fail_closed=strict, trusted=trust)
     path = todo.record["path"]
     if project and os.path.realpath(sys.prefix).startswith(os.path.realpath(root) + os.sep):
         todo.notes.append(f"{sys.prefix} lies in this project: who can write here can replace the guard")
@@ -167,7 +167,7 @@ def _install(
         for name in kept:
             click.echo(f"  as it was: {policy.clean(name)}")
     if todo.changes and not dry_run:
-        if host.UNTRUSTED and (project or not trust):
+        if host.UNTRUSTED and not trust:
             click.echo(f"  {host.UNTRUSTED}")
         click.echo(f"  {host.STURDIER}")
         click.echo("  See whether it works: jevhook doctor")

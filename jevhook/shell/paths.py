@@ -211,6 +211,11 @@ _HOOK_DIRS = (
     "/.pi/extensions/",
     "/.pi/agent/extensions/",
 )
+# What moves a host's own directory, and what in it holds hooks.
+HOST_DIRS = ("CLAUDE_CONFIG_DIR", "CODEX_HOME")
+_MOVED_PARTS = frozenset(
+    ("settings.json", "settings.local.json", "hooks.json", "config.toml", "requirements.toml", "hooks", "plugins")
+)
 _HOOK_PARENTS = ("/.claude", "/.codex", "/.gemini", "/.qwen", "/.cursor", "/.copilot", "/.factory")
 _CI = (
     "/.github/workflows/",
@@ -268,7 +273,7 @@ PRODUCTION = ("production", "prod", "live", "prd")
 class Place:
     """Where the call happens: everything ``classify`` needs to know besides the path."""
 
-    __slots__ = ("cwd_sure", "gate_dirs", "home", "known", "project", "temps", "world")
+    __slots__ = ("cwd_sure", "gate_dirs", "home", "known", "moved", "project", "temps", "world")
 
     def __init__(self, world: World, cwd: str, gate_dirs: Iterable[str] = (), cwd_sure: bool = True) -> None:
         self.world = world
@@ -292,6 +297,8 @@ class Place:
             if given.split("/")[1] not in _SYSTEM or given.startswith("/run/user/"):
                 temps.append(given)
         self.temps = temps
+        named = [normpath(world.env[name]) for name in HOST_DIRS if world.env.get(name, "").startswith("/")]
+        self.moved = [place for place in named if not is_within(self.home, place)]
         self.project = self._project(cwd)
         self.known: dict[tuple[str, str], Target] = {}  # what was classified before: one look at each path is enough
 
@@ -581,6 +588,9 @@ def _roles(path: str, place: Place) -> set[str]:
         roles |= {"gate", "secret"}
     if low.endswith(_HOOK_SETTINGS) or any(mark in low + "/" for mark in _HOOK_DIRS) or low.endswith(_HOOK_PARENTS):
         roles.add("hook-settings")
+    for moved in place.moved:
+        if path == moved or (is_within(path, moved) and low[len(moved) + 1 :].split("/")[0] in _MOVED_PARTS):
+            roles.add("hook-settings")
     if low.endswith(".jsonl") and ("/.claude/projects/" in low or "/.codex/sessions/" in low):
         roles.add("transcript")
     if "/.git/hooks" in low or "/.husky/" in low or low.endswith("/.git/hooks"):

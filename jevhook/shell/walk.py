@@ -10,7 +10,7 @@ import sys
 
 from .finding import ANY, NAME, NOTHING, QMARK, STAR, Finding, Target
 from .parse import Unreadable, read
-from .paths import Place, absolute, classify
+from .paths import HOST_DIRS, Place, absolute, classify
 from .tree import Branch, Command, Function, Group, Loop, Node, Pipeline, Redirect, Sequence, Test
 
 TYPE_CHECKING = False
@@ -949,6 +949,8 @@ class Walk:
                 "XDG_STATE_HOME": "/.local/state",
             }
             return [self.world.env.get(name) or self.world.home + default[name]]
+        if name in HOST_DIRS and self.world.env.get(name, "").startswith("/"):
+            return [self.world.env[name]]
         if name == "CLAUDE_PROJECT_DIR" and self.place.project:
             return [self.place.project]
         if name == "IFS":

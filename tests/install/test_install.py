@@ -447,6 +447,35 @@ def test_every_host_with_an_installer_keeps_the_protocol() -> None:
         installer("none")
 
 
+def test_the_doctors_fix_shows_the_change_and_asks(private_home: Path) -> None:
+    file = settings(private_home, OTHERS)
+    assert run("install", "claude", "--yes", "--points", "tool.risk")[0] == 0
+    right = file.read_text()
+    for wrong in (right.replace(sys.executable, "/gone/python"), OTHERS):
+        file.write_text(wrong)
+        code, said = run("doctor", "--fix", "--host", "claude", terminal=True, keys="n\n")
+        assert code == 1 and "+++ " in said and file.read_text() == wrong
+        code, said = run("doctor", "--fix", "--host", "claude", terminal=True, keys="y\n")
+        assert code == 0, said
+        mended = json.loads(file.read_text())
+        assert [entry.event for entry in entries.mine(mended)] == ["PreToolUse"], "the points of the first install"
+        assert run("doctor", "--host", "claude")[0] == 0
+    code, said = run("doctor", "--fix", "--host", "claude")
+    assert code == 1 and "at a terminal" in said
+    file.write_text("{ broken")
+    code, said = run("doctor", "--fix", "--host", "claude", terminal=True, keys="y\n")
+    assert code == 1 and file.read_text() == "{ broken", "what is broken is told and left"
+
+
+def test_a_projects_hooks_are_trusted_too(private_home: Path, tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    assert run("install", "codex", "--project", "--yes")[0] == 0
+    state = tomllib.loads((private_home / ".codex/config.toml").read_text())["hooks"]["state"]
+    assert sorted(state) == [f"{tmp_path}/.codex/hooks.json:{event}:0:0" for event in ("post_tool_use", "pre_tool_use")]
+    assert run("uninstall", "codex", "--project", "--yes", terminal=True)[0] == 0
+    assert not (private_home / ".codex").exists() and not (tmp_path / ".codex").exists()
+
+
 def test_a_receipt_of_another_file_counts_for_nothing(private_home: Path) -> None:
     settings(private_home, "{}")
     assert run("install", "claude", "--yes")[0] == 0

@@ -211,6 +211,26 @@ def test_a_path_is_of_a_kind_and_plays_roles(raw: str, kind: str, roles: str) ->
     assert (target.kind, " ".join(sorted(target.roles))) == (kind, roles)
 
 
+@pytest.mark.parametrize("variable", ["CLAUDE_CONFIG_DIR", "CODEX_HOME"])
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("/srv/agent/settings.json", True),
+        ("/srv/agent/HOOKS.json", True),
+        ("/srv/agent/config.toml", True),
+        ("/srv/agent/plugins/x/hooks.json", True),
+        ("/srv/agent", True),
+        ("/srv/agent/projects/p/s.json", False),
+        ("/srv/agents/settings.json", False),
+        ("/srv/settings.json", False),
+    ],
+)
+def test_a_hosts_directory_that_was_moved_still_holds_the_hooks(variable: str, raw: str, expected: bool) -> None:
+    assert ("hook-settings" in seen(raw, env={variable: "/srv/agent/"}).roles) is expected
+    assert "hook-settings" not in seen(raw, env={variable: "/"}).roles, "not everything there is"
+    assert "hook-settings" not in seen(raw).roles
+
+
 def test_every_kind_and_role_in_the_table_is_declared() -> None:
     assert {kind for _, kind, _ in PATHS} <= KINDS
     assert {role for _, _, roles in PATHS for role in roles.split()} <= ROLES
