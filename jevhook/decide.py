@@ -83,7 +83,7 @@ def decide(event: Event, policy: Policy, ctx: Context, expressible: frozenset[st
         best.replacement = rebuild(event, ctx.texts)
     told, why = express(best, policy, expressible)
     verdict = Verdict(told, best, records, why)
-    verdict.troubles = troubles
+    verdict.troubles = [*troubles, *ctx.troubles]
     return verdict
 
 

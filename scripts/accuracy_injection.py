@@ -1,11 +1,12 @@
 """How well tool.injection finds orders to an assistant, and how often it cuts what is none.
 
-    scripts/accuracy_injection.py [--corpus DIR] [--files DIR ...] [--show KIND] [--json FILE]
+    scripts/accuracy_injection.py [--corpus DIR] [--files DIR ...] [--minilm] [--show KIND] [--json FILE]
 
 Reads ``injection.jsonl`` (one passage a row) in the corpus, which is not part of the project, and judges every row that the
 shipped weights were not trained on (docs/model-card.md says which those are; figures over all sources by cross-validation are
 there too).  *Withheld* is what the default policy takes out, *found* what it at least marks.  ``--files`` names
-directories whose text files are judged as whole results that nobody planted anything in.
+directories whose text files are judged as whole results that nobody planted anything in.  ``--minilm`` (minutes; the
+``minilm`` extra) shows beside it what MiniLM's opinion adds, at the same share of ordinary passages.
 """
 
 from __future__ import annotations
@@ -86,6 +87,41 @@ def measure(corpus: str, show: str = "") -> dict[str, Any]:
     return figures
 
 
+def second_opinion(corpus: str) -> dict[str, Any]:
+    """What the small model finds alone and with MiniLM at the same share of plain, on rows that neither was trained on."""
+    from jevhook.points import injection as point
+    from jevhook.text import injection, minilm
+    from jevhook.text.minilm import head
+
+    began = time.perf_counter()
+    model, weights = minilm.load(), head.load()
+    cold, spent, shown = time.perf_counter() - began, 0.0, 0
+    alone: dict[str, list[float]] = defaultdict(list)
+    both: dict[str, list[float]] = defaultdict(list)
+    for line in Path(corpus).read_text("utf-8").split("\n"):
+        if not line or (trainable(row := json.loads(line)) and family(row) != "covert"):
+            continue
+        sight = injection.see(row["text"])
+        p = raised = injection.suspect(sight)
+        if not sight.overt and not sight.quoted and 0.05 <= p < point._MARK:  # nothing lifts less to the cuts below
+            began = time.perf_counter()
+            raised = head.raised(p, weights.evidence(model.embed([sight.normal.text])[0]))
+            spent, shown = spent + time.perf_counter() - began, shown + 1
+        alone[family(row)].append(p)
+        both[family(row)].append(raised if p < point._MARK else 2.0)  # what is marked already stays so
+    print(f"tool.injection with MiniLM (cold {cold * 1000:.0f} ms, {1000 * spent / max(1, shown):.1f} ms a passage)")
+    figures: dict[str, Any] = {"cold_ms": cold * 1000, "passage_ms": 1000 * spent / max(1, shown)}
+    for share in (0.005, 0.01):
+        for name, scores in (("alone", alone), ("with MiniLM", both)):
+            plain = sorted(scores["plain"], reverse=True)
+            cut = plain[int(len(plain) * share)]
+            found = {kind: [p >= cut for p in scores[kind]] for kind in ("plain", "hard", "overt", "covert")}
+            cells = ", ".join(f"{kind} {percent(part).strip()}" for kind, part in found.items())
+            print(f"   at {100 * share:g} % of plain, {name:12}(from {cut:.3f}) {cells}")
+            figures[f"{name} {share}"] = {"cut": cut, **{kind: sum(part) for kind, part in found.items()}}
+    return figures
+
+
 def files(places: list[str]) -> dict[str, Any]:
     """Whole text files as results of a foreign tool: how many would be cut."""
     from jevhook.event import Event
@@ -125,12 +161,15 @@ def main() -> int:
     parser.add_argument(
         "--show", default="", help="overt, hard, plain, …: print the rows of this kind that are judged wrongly"
     )
+    parser.add_argument("--minilm", action="store_true")
     parser.add_argument("--json", default="")
     args = parser.parse_args()
     corpus = os.path.join(args.corpus, "injection.jsonl")
     figures: dict[str, Any] = {}
     if os.path.exists(corpus):
         figures = measure(corpus, args.show)
+        if args.minilm:
+            figures["minilm"] = second_opinion(corpus)
     if args.files:
         figures["files"] = files(args.files)
     if args.json:

@@ -27,7 +27,8 @@ def examine(
 
     Starts the command lines that are installed in the hosts' settings (``only`` these hosts) on events of its own, and
     asks the judge one question unless ``offline``.  ``ok`` is False when a host that should be guarded is not, the
-    policy has problems, the ledger can't be written or has lost lines since RECENT, or the judge does not answer.
+    policy has problems or asks for what is not installed, the ledger can't be written or has lost lines since RECENT,
+    or the judge does not answer.
     """
     made = policy.load(env, cwd=cwd, policy=chosen, in_hook=True, managed=policy.MANAGED)
     rules = policy.rules(made)  # compiling them is what finds their problems
@@ -38,12 +39,18 @@ def examine(
     off = _off(made, env, cwd, now)
     here = Surroundings(env, cwd, project(env, cwd), made, off)
     guards = [_guard(name, here) for name in only or hosts.installable()]
+    lacking = _lacking(made)
     failures = ledger.write_failures(env)
     since = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now - RECENT))
     lost = any(at >= since for at, _ in failures)
     judge = _judge(made, env, offline)
     return {
-        "ok": _guarded(guards, only) and not made.problems and not trouble and not lost and not judge["error"],
+        "ok": _guarded(guards, only)
+        and not made.problems
+        and not lacking
+        and not trouble
+        and not lost
+        and not judge["error"],
         "version": __version__,
         "hosts": [_as_json(guard) for guard in guards],
         "off": off,
@@ -52,6 +59,7 @@ def examine(
             "modes": made.modes,
             "layers": [{"layer": layer, "path": place} for layer, place in made.layers],
             "problems": made.problems,
+            "lacking": lacking,
             "expired": [
                 {"id": entry["id"], "rule": entry["rule"], "expires": entry["expires"]}
                 for entry in rules.get("exceptions", [])
@@ -69,6 +77,16 @@ def examine(
             "last_failures": [{"at": at, "reason": reason} for at, reason in failures],
         },
     }
+
+
+def _lacking(made: policy.Policy) -> list[str]:
+    """What the policy asks for and is not installed; looked up, not loaded."""
+    if "tool.injection.minilm" not in made.thresholds:
+        return []
+    from ..text.minilm import why_not
+
+    why = why_not()
+    return [f"tool.injection.minilm: {why}"] if why else []
 
 
 def _flagged(env: dict[str, str], now: float) -> list[dict[str, Any]]:
@@ -283,7 +301,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
         ]
     lines.append(f"policy   {rules['name']} ({modes})")
     lines += [f"         {layer['layer']}: {layer['path']}" for layer in rules["layers"]]
-    lines += [f"problem  {problem}" for problem in rules["problems"]]
+    lines += [f"problem  {problem}" for problem in [*rules["problems"], *rules["lacking"]]]
     for entry in rules["expired"]:
         lines.append(f"expired  exception {entry['id']} for {entry['rule']}: held until {entry['expires']}")
     lines.append(f"judge    {judge['name'] or 'none (rules only)'}: {judge['why']}")

@@ -55,6 +55,7 @@ class Context:
         "rules_said",
         "started",
         "texts",
+        "troubles",
         "world",
     )
 
@@ -71,6 +72,7 @@ class Context:
         self.world: Any = None
         self.texts: dict[tuple[str | int, ...], str] = {}  # after the tool: texts of the result as points left them
         self.decided: list[str] = []  # after the tool: passages that a rule has decided; no judge is shown them
+        self.troubles: list[str] = []  # for the ledger line's warnings: what a point went on without
         self.let_run: Callable[[], bool] | None = None  # whether the person let this very call run before
         self.rules_said: Callable[[Decision], None] | None = None  # told before a call is made: what stands without it
 

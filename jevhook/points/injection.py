@@ -10,6 +10,8 @@ Thresholds (``[thresholds]``; a score of 1.0 is an overt order found by rule, th
 
 - ``tool.injection.withhold`` 1.0: passages with this score or more are withheld.
 - ``tool.injection.mark`` 0.65: passages with this score or more leave a mark.
+- ``tool.injection.minilm`` unset: with the ``minilm`` extra installed, passages to which the small model and MiniLM
+  together give this score or more leave a mark too; 0.5 marks about one ordinary passage in 200 (docs/model-card.md).
 - ``tool.injection.ask`` 0.3: with a judge, it is asked when a passage that no rule decided has this score or more.
 - ``tool.injection.yes`` 0.8, ``tool.injection.no`` 0.2: the judge's answers that count.
 """
@@ -33,6 +35,7 @@ CAPABILITIES = {"order": "classify"}
 
 MAX_SCORED = 200  # passages that the model sees; the rules see all
 MAX_ASKED = 16
+MAX_SECOND, SECOND_TIME = 24, 2.5  # passages that MiniLM sees, and seconds after which it is shown no more of them
 MAX_FLAGGED = 40  # passages that the record names
 _WITHHOLD, _MARK, _ASK, _YES, _NO = 1.0, 0.65, 0.3, 0.8, 0.2
 
@@ -138,7 +141,7 @@ def applies(event: Event) -> bool:
 class Flag:
     """One passage that is more than data: where it is, what was seen, and how sure that is."""
 
-    __slots__ = ("asked", "certain", "end", "p", "score", "sight", "slot", "start")
+    __slots__ = ("asked", "certain", "end", "p", "score", "second", "sight", "slot", "start")
 
     def __init__(self, slot: int, start: int, end: int, sight: Sight, score: float, certain: bool) -> None:
         self.slot = slot
@@ -149,18 +152,19 @@ class Flag:
         self.certain = certain  # a rule's finding: no judge clears it
         self.asked = ""
         self.p: float | None = None
+        self.second = 0.0  # the score with MiniLM's opinion: for a mark or a judge's look, never for more
 
 
 class Prepared:
     """A result that was looked at.
 
     ``slots`` its texts, ``flags`` the passages worth a word, most suspicious first, ``questions`` and ``state`` for a
-    judge, ``scanned`` and ``scored`` how many passages the rules and the model saw; ``original`` is what a person asks
+    judge, ``scanned`` and ``scored`` how many passages the rules and the model saw, ``second`` what MiniLM did; ``original`` is what a person asks
     for to see what was taken out.
     """
 
     __slots__ = (
-        "event", "flags", "foreign", "original", "questions", "scanned", "scored", "slots", "source", "state",
+        "event", "flags", "foreign", "original", "questions", "scanned", "scored", "second", "slots", "source", "state",
     )  # fmt: skip
 
     def __init__(self, event: Event, source: str, foreign: bool, slots: list[Slot]) -> None:
@@ -173,6 +177,7 @@ class Prepared:
         self.state: dict[str, Any] = {}
         self.scanned = 0
         self.scored = 0
+        self.second: dict[str, Any] | None = None
         self.original = ""
 
 
@@ -432,7 +437,9 @@ def _look(prepared: Prepared, ctx: Context) -> None:
     seen = spoken
     if prepared.foreign:
         seen = _scored(prepared, spoken, silent)
-    for weight, number, start, end, sight in seen:
+    least = ctx.policy.thresholds.get("tool.injection.minilm")
+    second = {} if least is None or not prepared.foreign else _second(prepared, seen, min(least, 0.99), mark, ctx)
+    for at, (weight, number, start, end, sight) in enumerate(seen):
         if sight.overt:
             if len(flags) < MAX_FLAGGED:
                 start, end = _core(prepared, number, start, end, mark)
@@ -441,7 +448,11 @@ def _look(prepared: Prepared, ctx: Context) -> None:
             flags.append(Flag(number, start, end, sight, sight.score, False))
         elif weight >= SUSPECT and not sight.quoted and prepared.foreign:
             flags.append(Flag(number, start, end, sight, max(sight.score, 0.5), False))
-    flags.sort(key=lambda flag: -flag.score)
+        elif at in second:
+            flags.append(Flag(number, start, end, sight, sight.score, False))
+        if at in second:
+            flags[-1].second = second[at]
+    flags.sort(key=lambda flag: (-flag.score, -flag.second))
     prepared.flags = flags
 
 
@@ -512,12 +523,58 @@ def _scored(
     return out
 
 
+def _second(
+    prepared: Prepared, seen: list[tuple[float, int, int, int, Sight]], least: float, mark: float, ctx: Context
+) -> dict[int, float]:
+    """Which of ``seen`` the small model and MiniLM together give ``least`` or more, and what they give.
+
+    MiniLM is shown what it could still bring so far, most suspicious first, while there is time; where that is nothing
+    it is not loaded.  Whatever is wrong with it is a warning: the rules and the small model have judged already.
+    """
+    from time import monotonic
+
+    from ..text import minilm
+    from ..text.minilm import head
+
+    began = monotonic()
+    found: dict[int, float] = {}
+    shown = 0
+    try:
+        weights = head.load()
+        open_ = [
+            at
+            for at, entry in enumerate(seen)
+            if not entry[4].overt
+            and not entry[4].quoted
+            and 0 <= entry[4].score < mark
+            and head.raised(entry[4].score, weights.most) >= least
+        ]
+        if not open_:
+            return {}
+        open_.sort(key=lambda at: -seen[at][4].score)
+        model = minilm.load()
+        for at in open_[:MAX_SECOND]:
+            if monotonic() - began > SECOND_TIME:
+                break
+            sight = seen[at][4]
+            score = head.raised(sight.score, weights.evidence(model.embed([sight.normal.text])[0]))
+            shown += 1
+            if score >= least:
+                found[at] = score
+        prepared.second = {"shown": shown, "of": len(open_), "ms": round((monotonic() - began) * 1000, 1)}
+    except minilm.Unavailable as wrong:
+        ctx.troubles.append(f"tool.injection.minilm: {wrong}")
+    except Exception as wrong:
+        ctx.troubles.append(f"tool.injection.minilm: {type(wrong).__name__}: {wrong}")
+    return found
+
+
 def _questions(prepared: Prepared, ctx: Context) -> None:
     """What a judge is asked: the most suspicious passages that no rule has decided, up to the cap."""
     open_ = [flag for flag in prepared.flags if not flag.certain]
     if not open_ or ctx.offline or ctx.policy.judge.get("when", "ask") == "never":
         return
-    if max(flag.score for flag in open_) < ctx.policy.threshold("tool.injection.ask", _ASK):
+    if max(max(flag.score, flag.second) for flag in open_) < ctx.policy.threshold("tool.injection.ask", _ASK):
         return
     from ..systemone.wire import noul
     from ..text.printable import printable
@@ -557,16 +614,16 @@ def settle(prepared: Prepared, answers: dict[str, dict[str, Any]], ctx: Context)
     by_judge = False
     for flag in prepared.flags:
         told = answers.get(flag.asked, {}).get("p") if flag.asked else None
-        score = flag.score
+        score, cleared = flag.score, False
         if isinstance(told, float | int) and not isinstance(told, bool):
             flag.p = float(told)
             if flag.p >= yes:
                 score, by_judge = max(1.0, score), True
             elif flag.p <= no and not flag.certain:
-                score = min(score, flag.p)
+                score, cleared = min(score, flag.p), True
         if score >= withhold and _may_act(prepared, flag):
             acted.append(flag)
-        elif score >= mark:
+        elif score >= mark or (flag.second and not cleared):
             marked.append(flag)
     record: dict[str, Any] = {
         "from": prepared.source,
@@ -576,6 +633,8 @@ def settle(prepared: Prepared, answers: dict[str, dict[str, Any]], ctx: Context)
         "scanned_only": max(0, prepared.scanned - prepared.scored - sum(flag.certain for flag in prepared.flags)),
         "thresholds": {"withhold": withhold, "mark": mark},
     }
+    if prepared.second is not None:
+        record["minilm"] = prepared.second
     if len(prepared.slots) >= MAX_SLOTS:
         record["unseen"] = f"texts beyond the first {MAX_SLOTS}"
     named = acted + marked
@@ -589,7 +648,7 @@ def settle(prepared: Prepared, answers: dict[str, dict[str, Any]], ctx: Context)
         from ..state.session import remember
 
         kinds = sorted({kind for flag in named for kind in flag.sight.kinds})
-        sure = round(max(flag.score if flag.p is None else max(flag.score, flag.p) for flag in named), 2)
+        sure = round(max(max(flag.score, flag.second, flag.p or 0.0) for flag in named), 2)
         remember(ctx.env, prepared.event, "flagged", source=prepared.source, tool=_tool(prepared.event), sure=sure, kinds=kinds[:8],
                  passages=len(named), withheld=len(acted))  # fmt: skip
     if not acted:
@@ -671,6 +730,8 @@ def _named(flag: Flag, prepared: Prepared, ctx: Context, acted: bool) -> dict[st
         "rules": [hit.id for hit in flag.sight.hits[:6]],
         "withheld": acted,
     }
+    if flag.second:
+        made["minilm"] = round(flag.second, 3)
     if flag.sight.normal.facts:
         made["facts"] = sorted(flag.sight.normal.facts)
     if flag.sight.quoted:

