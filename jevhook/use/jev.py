@@ -280,6 +280,11 @@ class Jev:
             return None, f"the managed config names the judge, {self.backend} can't replace it"
         else:
             judge, via = judges.choose(_table(settings, backend), env, self.hosted)
+        wanted = backend if backend not in ("", "auto") else settings.get("provider", "auto")
+        if judge is None and (wanted if wanted != "auto" else dialects.named(env.get("JEV_BACKEND", ""))) == "none":
+            from ..judges.embedded import EmbeddedJudge
+
+            judge = EmbeddedJudge()  # somebody wants no judge: that is a choice, not an outage
         if model and judge is not None and getattr(judge, "model", model) != model:
             remote: Any = judge  # the skill record's own
             remote.model, remote.name = judges.check_model(model), f"{remote.provider}/{model}"

@@ -171,6 +171,17 @@ def test_where_nothing_may_leave_the_rules_answer(tmp_path: Path) -> None:
     assert made.decision == "allow" and "egress = none" in made.hint
 
 
+@pytest.mark.parametrize(
+    ("table", "env"),
+    [('provider = "none"', {}), ('provider = "embedded"', {}), ('provider = "auto"', {"JEV_BACKEND": "none"})],
+)
+def test_who_wants_no_judge_gets_the_rules_answer(tmp_path: Path, table: str, env: dict[str, str]) -> None:
+    config(tmp_path, f"[judge]\n{table}\n")
+    jev = Jev(env=env_for(tmp_path, TYPESAFE_API_KEY="tsk-0123456789abcdef", **env), cwd=str(tmp_path))
+    assert jev.gate("Bash", PLAIN).decision == "allow"
+    assert jev.judge("x", [jevhook.check("Green?")])["q0"].reason == "unreachable"
+
+
 def test_a_configured_judge_that_cannot_be_asked_is_no_allowance(tmp_path: Path) -> None:
     config(tmp_path, '[judge]\nprovider = "ollama"\n')  # it needs a model
     made = Jev(env=env_for(tmp_path), cwd=str(tmp_path)).gate("Bash", PLAIN)

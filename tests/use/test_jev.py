@@ -268,6 +268,22 @@ def test_a_provider_that_keeps_failing_is_not_asked(tmp_path: Path) -> None:
     assert result["q0"].reason == "unreachable" and "skipped after failures" in result["q0"].hint
 
 
+def test_a_call_that_does_not_fit_the_budget_is_not_made(tmp_path: Path) -> None:
+    from jevhook.state import budget
+
+    with serve(answering) as server:
+        env = env_for(tmp_path, server.url)
+        budget.set_cap(env, 1000, 600, time.time())
+        jev = Jev(env=env)
+        first, second = (jev.judge("x", [check("Green?")]) for _ in range(2))
+        budget.set_cap(env, 1000, 1000, time.time())
+        budget.reserve(env, "typesafe", "jev-latest", time.time())
+        third = jev.judge("x", [check("Green?")])
+    assert first.answered and second.answered  # settled at what they cost: nothing was reported
+    assert third["q0"].reason == "unreachable" and "typesafe: " in third["q0"].hint and third.answered is False
+    assert len(server.requests) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
