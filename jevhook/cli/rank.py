@@ -45,11 +45,11 @@ def rank(
     """
     try:
         parts = {"state": state, "candidates": named(candidates, "--candidate", "id", "description")}
-        asked, questions = room.prepare(request_of(request, parts))
+        asked, questions, levels = room.prepare(request_of(request, parts))
         result = jev(backend, model, threshold, timeout).judge(asked, questions)
     except RequestError as wrong:
         raise BadRequest(wrong) from None
-    found = room.outcome(result) | answered_by(result)
+    found = room.outcome(levels, result) | answered_by(result)
     show(found, as_json, lambda console: _paint(console, asked, found))
     return {"na": 3, "none": 1}.get(found["verdict"], int(found["escalate"]))
 
@@ -65,7 +65,7 @@ def _paint(console: Console, asked: dict[str, Any], found: dict[str, Any]) -> No
         p = f"{spread[name]:.2f}" if name in spread else "-"
         table.add_row(safe(name), p, safe(description), style="bold green" if name == found["winner"] else None)
     console.print(table)
-    fit = "" if found["winnerFit"] is None else f", fit {found['winnerFit']:.2f}"
+    fit = "" if found["winnerFit"] is None else f", fit {found['winnerFit']:.2f} of {found['levels'] - 1}"
     console.print(f"winner: {safe(found['winner'] or found['verdict'])}{fit}")
     if found.get("hint"):
         console.print(f"[yellow]{safe(found['hint'])}[/yellow]")

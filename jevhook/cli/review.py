@@ -57,18 +57,20 @@ def review(
         "criteria": list(criteria) or None,
     }
     try:
-        asked, questions = room.prepare(request_of(request, parts))
+        asked, questions, levels = room.prepare(request_of(request, parts))
         result = jev(backend, model, None, timeout).judge(asked, questions)
     except RequestError as wrong:
         raise BadRequest(wrong) from None
-    found = room.outcome(result) | answered_by(result)
+    found = room.outcome(levels, result) | answered_by(result)
     show(found, as_json, lambda console: _paint(console, found))
     return {"recorded": 0, "flag-for-review": 1}.get(found["verdict"], 3)
 
 
 def _paint(console: Console, found: dict[str, Any]) -> None:
     quality, p = (f"{value:.2f}" if value is not None else "-" for value in (found["quality"], found["p"]))
-    console.print(f"[bold]{found['verdict']}[/bold]: a person should look p {p}, quality {quality}")
+    console.print(
+        f"[bold]{found['verdict']}[/bold]: a person should look p {p}, quality {quality} of {found['levels'] - 1}"
+    )
     if found.get("hint"):
         console.print(f"[yellow]{safe(found['hint'])}[/yellow]")
     console.print(f"[dim]{safe(asked_of(found))}[/dim]")

@@ -28,8 +28,8 @@ LEVELS = (
 )
 
 
-def prepare(request: Any) -> tuple[dict[str, Any], list[Q]]:
-    """(state, questions) for ``{"state", "candidates": [{"id", "description"}], "levels"?}``.
+def prepare(request: Any) -> tuple[dict[str, Any], list[Q], int]:
+    """(state, questions, how many levels the fit has) for ``{"state", "candidates": [{"id", "description"}], "levels"?}``.
 
     Raises ``bounded.Invalid``: RANK_INPUT_INVALID, STATE_INVALID or CANDIDATE_INVALID.
     """
@@ -58,15 +58,15 @@ def prepare(request: Any) -> tuple[dict[str, Any], list[Q]]:
     ]
     # A list, for a key such as "token" would have its description redacted.
     listed = [{"id": name, "description": text} for name, text in candidates.items()]
-    return {"task": task, "candidates": listed}, questions
+    return {"task": task, "candidates": listed}, questions, len(levels)
 
 
-def outcome(result: Result) -> dict[str, Any]:
-    """``{"winner", "winnerFit", "verdict", "confidence", "confidenceFrom"?, "escalate", "reason"?, "hint"?,
+def outcome(levels: int, result: Result) -> dict[str, Any]:
+    """``{"winner", "winnerFit", "levels", "verdict", "confidence", "confidenceFrom"?, "escalate", "reason"?, "hint"?,
     "distribution"?}``.
 
     ``winner``     the candidate's id, None when nobody fits or nobody answered
-    ``winnerFit``  0 to levels-1, None without a winner or an answer
+    ``winnerFit``  0 to ``levels`` - 1, None without a winner or an answer
     ``verdict``    winner, none (nobody fits), or na (no answer)
     ``escalate``   whether the winner is only a prior: somebody else should decide
     """
@@ -76,6 +76,7 @@ def outcome(result: Result) -> dict[str, Any]:
     head = {
         "winner": label if found else None,
         "winnerFit": result["fit"].answer if found else None,
+        "levels": levels,
         "verdict": "winner" if found else "na" if label is None else "none",
     }
     del said["id"], said["type"]

@@ -26,8 +26,8 @@ LEVELS = (
 )
 
 
-def prepare(request: Any) -> tuple[dict[str, Any], list[Q]]:
-    """(state, questions) for ``{"delegate", "kind", "outputChars", "durationMs"?, "criteria"?, "levels"?}``.
+def prepare(request: Any) -> tuple[dict[str, Any], list[Q], int]:
+    """(state, questions, how many levels quality has) for ``{"delegate", "kind", "outputChars", "durationMs"?, "criteria"?, "levels"?}``.
 
     ``kind`` is ok, empty or error; ``criteria`` up to four lines of 120 characters.  Raises ``bounded.Invalid``:
     REVIEW_INPUT_INVALID or CRITERIA_INVALID.
@@ -67,16 +67,20 @@ def prepare(request: Any) -> tuple[dict[str, Any], list[Q]]:
             id="human",
         ),
     ]
-    return state, questions
+    return state, questions, len(levels)
 
 
-def outcome(result: Result) -> dict[str, Any]:
-    """``{"verdict", "quality", "p", "hint"?}``: recorded, flag-for-review (p above 0.65) or na; numbers may be None."""
+def outcome(levels: int, result: Result) -> dict[str, Any]:
+    """``{"verdict", "quality", "levels", "p", "hint"?}``: recorded, flag-for-review (p above 0.65) or na.
+
+    ``quality`` is 0 to ``levels`` - 1; it and ``p`` are None where there is no answer.
+    """
     human = result["human"]
     p = human.answer if isinstance(human.answer, float) else None
     said: dict[str, Any] = {
         "verdict": "na" if p is None else "flag-for-review" if p > FLAG_ABOVE else "recorded",
         "quality": result["quality"].answer,
+        "levels": levels,
         "p": p,
     }
     if p is None:

@@ -279,7 +279,7 @@ def test_on_a_terminal_there_is_a_table(private_home: Path, corpus: str) -> None
     cases.write_text('{"query": "refund", "relevant": "refund"}\n')
     with judge(say) as served:
         configure(private_home, served.url)
-        assert "winner: lsp, fit 3.00" in on_a_terminal(private_home, *RANK)
+        assert "winner: lsp, fit 3.00 of 4" in on_a_terminal(private_home, *RANK)
         assert "UNVERIFIABLE" not in on_a_terminal(private_home, *VERIFY)
         assert "flag-for-review" in on_a_terminal(private_home, *REVIEW)
         assert "order: judge, 2 on the shortlist" in on_a_terminal(private_home, "rerank", "refund", "--corpus", corpus)

@@ -133,7 +133,7 @@ def test_what_is_at_the_bounds_is_taken(prepare: Any, request_: Any) -> None:
 
 
 def test_a_review_sees_the_shape_and_nothing_else() -> None:
-    state, questions = review.prepare({**DONE, "durationMs": 900, "criteria": ["names the cause"]})
+    state, questions, _ = review.prepare({**DONE, "durationMs": 900, "criteria": ["names the cause"]})
     assert state == {
         "delegate": "worker-1",
         "kind": "ok",

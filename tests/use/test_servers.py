@@ -28,10 +28,12 @@ def at(base: str) -> Jev:
 def test_a_server_of_others_answers_all_of_them(command: tuple[str, ...]) -> None:
     with running(*command) as base:
         jev = at(base)
-        ranked = rank.outcome(jev.judge(*rank.prepare(RANK)))
+        state, questions, levels = rank.prepare(RANK)
+        ranked = rank.outcome(levels, jev.judge(state, questions))
         state, questions, names = verify.prepare(VERIFY)
         verified = verify.outcome(names, jev.judge(state, questions))
-        reviewed = review.outcome(jev.judge(*review.prepare(REVIEW)))
+        state, questions, levels = review.prepare(REVIEW)
+        reviewed = review.outcome(levels, jev.judge(state, questions))
         found = rerank.rerank(rerank.Corpus(rerank.rows(ROWS)), "refunds", jev.judge)
     assert ranked["verdict"] in ("winner", "none")
     assert "BLOCK" not in [claim["verdict"] for claim in verified["claims"]]
