@@ -338,6 +338,16 @@ def rules(policy: Policy) -> dict[str, Any]:
     return policy._rules
 
 
+def written_rules(policy: Policy) -> list[dict[str, Any]]:
+    """Every rule in force as its file has it, with ``match``, ``no_match`` and ``suggest``; for commands, not the hook."""
+    from . import policy_toml
+
+    recipe, _, home = policy._recipe or ([str(FORMAT), __version__, policies_dir(), "", "", "", "", ""], "", "")
+    found: list[dict[str, Any]] = []
+    policy_toml.compile_policy(recipe, "", home, strict=False, written=found)
+    return found
+
+
 def exceptions(policy: Policy, now: float) -> list[dict[str, Any]]:
     """The exceptions that hold at ``now`` (seconds since the epoch); one holds to the end of its last day."""
     import time

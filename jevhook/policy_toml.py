@@ -566,12 +566,15 @@ def _refuse_strangers(path: str, facts: os.stat_result) -> None:
         raise config.ConfigError(f"{path}: found a file of user {facts.st_uid}, allowed: one of yours or root's")
 
 
-def compile_policy(recipe: list[str], cache: str, home: str, *, strict: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+def compile_policy(
+    recipe: list[str], cache: str, home: str, *, strict: bool, written: list[dict[str, Any]] | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The cache's head and the compiled rules for these layers, written to ``cache`` when that can be done.
 
     ``recipe``: format, version, directory of the shipped policies, then the paths of the managed and the user's file,
     the chosen policy (name or path), a shipped policy to tighten by, and the project's file; "" for none.
-    Raises ConfigError when ``strict`` and a layer is wrong.
+    ``written``: gets every rule as it is written, its examples included.  Raises ConfigError when ``strict`` and a layer
+    is wrong.
     """
     _, _, shipped, managed_path, user_path, choice, tighten, project_path = recipe
     sources = _Sources(cache, home, strict)
@@ -629,6 +632,8 @@ def compile_policy(recipe: list[str], cache: str, home: str, *, strict: bool) ->
         problems += told[:_PROJECT_PROBLEMS]
 
     _lint(raw, exceptions, merged, problems)
+    if written is not None:
+        written += raw
     compiled = _compiled(raw, problems)
     compiled["exceptions"] = exceptions
     merged["layers"] = layers

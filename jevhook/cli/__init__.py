@@ -24,6 +24,7 @@ COMMANDS = {
     "ledger": ("jevhook.cli.ledger", "ledger", "Look at what was decided, and at what was taken out of results."),
     "off": ("jevhook.cli.off", "off", "Switch the gate off, for a time or until told otherwise."),
     "on": ("jevhook.cli.off", "on", "Switch the gate on again."),
+    "policy": ("jevhook.cli.policy", "policy_group", "The policy in force: show, check, compare, edit it."),
     "rank": ("jevhook.cli.rank", "rank", "Which of a few candidates does best what is asked, and how well."),
     "replay": ("jevhook.cli.replay", "replay", "Judge many recorded events without acting."),
     "rerank": ("jevhook.cli.rerank", "rerank", "Find passages by BM25 and let the judge read the best few."),

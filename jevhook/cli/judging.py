@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from .. import policy as layers
 from ..config import ConfigError
 from ..decide import Verdict, decide
 from ..event import Event, Output
@@ -65,7 +66,7 @@ def bench(policy: str | None, home: str | None, cwd: str) -> Bench:
 def load_policy(policy: str | None, cwd: str) -> Policy:
     """The policy in force in ``cwd``, or the named one, for a command that a person runs.  Raises ClickException."""
     try:
-        made = load_strict(dict(os.environ), cwd=cwd, policy=policy, in_hook=False)
+        made = load_strict(dict(os.environ), cwd=cwd, policy=policy, in_hook=False, managed=layers.MANAGED)
     except ConfigError as wrong:
         raise click.ClickException(clean_lines(str(wrong))) from None
     for problem in made.problems:
