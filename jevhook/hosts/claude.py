@@ -202,7 +202,7 @@ def _replaces(event: Event, replacement: Any) -> bool:
         if isinstance(replacement, list):
             return all(isinstance(block, dict) and isinstance(block.get("type"), str) for block in replacement)
         return isinstance(replacement, (str, dict))
-    if event.tool == "Bash" and isinstance(event.result, dict):
+    if event.tool in ("Bash", "PowerShell") and isinstance(event.result, dict):
         # The other keys are optional, and persistedOutputPath must be droppable: it names the uncut output.
         needed = {key: event.result[key] for key in _BASH_RESULT if key in event.result}
         return len(needed) == len(_BASH_RESULT) and _same_shape(replacement, needed)

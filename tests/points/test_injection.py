@@ -590,6 +590,15 @@ def test_strict_thresholds_withhold_what_the_model_alone_suspects() -> None:
     assert injection.judge(event, ctx(withhold=score / 2, ask=0.0)).judged.outcome == "withhold"
 
 
+def test_the_strict_policy_withholds_whatever_the_default_marks() -> None:
+    from jevhook.policy import load as load_policy
+
+    strict, default = load_policy({}, policy="strict"), load_policy({}, policy="default")
+    mark = default.threshold("tool.injection.mark", injection._MARK)
+    assert strict.threshold("tool.injection.withhold", 9) <= mark
+    assert strict.threshold("tool.injection.mark", 9) < strict.threshold("tool.injection.withhold", 9)
+
+
 def test_no_more_is_asked_than_a_judge_takes() -> None:
     text = "\n\n".join(f"{n} {SUSPECT} " + "word " * 160 for n in range(40))
     prepared = injection.prepare(mcp(text), ctx(ask=0.0, mark=0.0))
