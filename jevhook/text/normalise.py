@@ -70,6 +70,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\n", '"': '"', "/": "/", "'": "'"}
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 MIN_BLOB = 24  # characters of base64: 18 bytes
 MAX_BLOB = 64 << 10
+_PIECE = 120  # characters from which a blob may be a piece of one
 _RUN = b"1" * MIN_BLOB
 
 
@@ -459,21 +460,33 @@ def _blobs(text: str) -> list[tuple[int, int, str]]:
 
 
 def _decoded(blob: str) -> str:
+    """What a blob of base64 or hex says, "" when it is no text.
+
+    A long one may be a piece of one that was cut between two passages: it need not begin where four letters do.
+    """
     import binascii
 
     blob = "".join(blob.split("\n")) if "\n" in blob else blob
-    if len(blob) % 2 == 0 and len(blob) >= 32:
-        try:
-            return _readable(binascii.unhexlify(blob))
-        except ValueError:
-            pass
+    piece = len(blob) >= _PIECE
+    for skip in (0, 1) if piece else (0,):
+        part = blob[skip : skip + (len(blob) - skip) // 2 * 2] if piece else blob
+        if len(part) % 2 == 0 and len(part) >= 32:
+            try:
+                said = _readable(binascii.unhexlify(part))
+            except ValueError:
+                break  # no hex, wherever it begins
+            if said:
+                return said
     blob = blob.strip("=").replace("-", "+").replace("_", "/")
-    for skip in (0, 1):  # "key=" before it, a path's slash
-        piece = blob if not skip else blob.rpartition("=")[2]
-        if skip and piece == blob:
-            break
+    tries = [blob]
+    if "=" in blob:  # "key=" before it
+        tries.append(blob.rpartition("=")[2])
+    if piece:
+        tries += [blob[skip:] for skip in (1, 2, 3)]
+    for part in tries:
+        part = part[: len(part) - 1] if len(part) % 4 == 1 else part
         try:
-            said = _readable(binascii.a2b_base64(piece + "=" * (-len(piece) % 4)))
+            said = _readable(binascii.a2b_base64(part + "=" * (-len(part) % 4)))
         except ValueError:
             continue
         if said:
