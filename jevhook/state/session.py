@@ -165,6 +165,10 @@ def once(env: Mapping[str, str], event: Event, what: str) -> bool:
 def _prune_sometimes(env: Mapping[str, str]) -> None:
     if os.urandom(1)[0] & 63 == 0:
         prune(env)
+        from . import archive, withheld  # what is written now and then would else outlive its time
+
+        archive.prune(archive.folder(env))
+        withheld.prune(env)
 
 
 def prune(env: Mapping[str, str], now: float | None = None) -> int:

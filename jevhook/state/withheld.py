@@ -66,10 +66,15 @@ def keep(env: Mapping[str, str], name: str, passages: Sequence[Mapping[str, Any]
 
         path = os.path.join(place, name + ".json")
         write_private(path, jsonio.dumps({"at": time.time(), "passages": kept}).encode("ascii"))
-        archive.prune(place, spare=path, seconds=KEEP_SECONDS, most=MAX_TOTAL, endings=_ENDINGS)
+        prune(env, path)
         return True
     except (OSError, ValueError, RecursionError, KeyError):
         return False
+
+
+def prune(env: Mapping[str, str], spare: str = "") -> int:
+    """Delete what is too old or too much, never ``spare``; how many files."""
+    return archive.prune(folder(env), spare=spare, seconds=KEEP_SECONDS, most=MAX_TOTAL, endings=_ENDINGS)
 
 
 def read(env: Mapping[str, str], name: str) -> list[dict[str, Any]]:

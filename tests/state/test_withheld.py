@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jevhook.event import Event
-from jevhook.state import withheld
+from jevhook.state import archive, session, withheld
 
 
 @pytest.fixture
@@ -71,6 +71,16 @@ def test_old_files_go(env: dict[str, str]) -> None:
     os.utime(old, (1, 1))
     kept(env, "b", "toolu_2")
     assert not old.exists()
+
+
+def test_the_sessions_housekeeping_takes_old_files_along(env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    old = Path(withheld.folder(env)) / f"{kept(env, 'a')}.json"
+    output = Path(archive.keep(env, event(), "a long output"))
+    for path in (old, output):
+        os.utime(path, (1, 1))
+    monkeypatch.setattr(os, "urandom", lambda n: bytes(n))
+    session.remember(env, event(), "note", a=1)
+    assert not old.exists() and not output.exists()
 
 
 def test_of_too_much_the_oldest_go(env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
