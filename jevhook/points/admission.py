@@ -325,8 +325,11 @@ def _shell_purpose(event: Event, ctx: Context) -> str:
         return ""
     told: set[str] = set()
     before = None
-    for run in reading.findings:
-        if run.effect != "run" or run.program in _PASSERS:
+    runs = [run for run in reading.findings if run.effect == "run" and run.program not in _PASSERS]
+    # What else a recipe or a package's script does says nothing about what the tests in it print.
+    tested = any(_in_script(run) and _program_purpose(run, False) == "run" for run in runs)
+    for run in runs:
+        if tested and _in_script(run) and _program_purpose(run, False) != "run":
             continue
         piped = before is not None and "|" in _between(reading.command, before, run)
         purpose = _program_purpose(run, piped)
@@ -338,6 +341,11 @@ def _shell_purpose(event: Event, ctx: Context) -> str:
             told.add(purpose)
         before = run
     return told.pop() if len(told) == 1 else "log"
+
+
+def _in_script(run: Finding) -> bool:
+    """Whether a runner (make, npm) runs this, by what its own file says."""
+    return bool(run.via) and run.via[0].partition(" ")[0] in _RUNNERS
 
 
 def _between(command: str, before: Finding, run: Finding) -> str:

@@ -201,6 +201,26 @@ def test_a_web_page_keeps_the_passages_about_the_request(ctx: Context, tmp_path:
     assert {k: v for k, v in shown.items() if k != "result"} == {k: v for k, v in event.result.items() if k != "result"}
 
 
+@pytest.mark.parametrize(
+    ("recipe", "shortened"),
+    [
+        ("pytest -v", True),
+        ("git describe > .v; cat .v; python -m pytest -v; ls", True),
+        ("cat src/tax.py", False),
+        ("git diff", False),
+    ],
+)
+@pytest.mark.parametrize("runner", ["make test", "npm test"])
+def test_a_recipe_with_tests_in_it_prints_a_log_whatever_else_it_does(
+    ctx: Context, tmp_path: Path, runner: str, recipe: str, shortened: bool
+) -> None:
+    (tmp_path / "Makefile").write_text(f"test:\n\t{recipe}\n")
+    (tmp_path / "package.json").write_text(json.dumps({"scripts": {"test": recipe}}))
+    event = bash(runner, failing_log())
+    event.cwd = str(tmp_path)
+    assert (handed_on(event, ctx) != failing_log()) == shortened
+
+
 # ------------------------------------------------------------------------------------------------------ left alone
 
 
