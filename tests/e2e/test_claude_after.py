@@ -15,6 +15,7 @@ from .model import Call, results
 from .planted import ARCHIVE, DOCUMENT, FAILURE, LOGS, LONG, NOTE, ORDER, PAGES, PLACE, furnish, put_back, taken_out
 
 HOST = "claude"
+PROGRAMS = ("curl", "make", "openssl")
 pytestmark = pytest.mark.e2e
 SAVED = r"Full output saved to: (/\S+)"  # of an output that Claude Code shows 2 KB of
 

@@ -16,6 +16,7 @@ from .model import Call, results
 from .planted import ARCHIVE, FAILURE, LOGS, LONG, ORDER, PAGES, PLACE, furnish, put_back, taken_out
 
 HOST = "codex"
+PROGRAMS = ("curl", "make")
 pytestmark = pytest.mark.e2e
 
 
