@@ -15,7 +15,7 @@ from .event import SILENCE, Event, Output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from .event import Decision
@@ -40,13 +40,13 @@ class Options:
 
 def parse_arguments(argv: list[str]) -> Options:
     """``--host NAME``, ``--policy FILE``, ``--id ANY`` (accepted and ignored: it makes the command line one that
-    a repository's settings cannot repeat).  What is not known is named on stderr and ignored: a guard that stops
+    a repository's settings cannot repeat), ``--resident FOLDER`` (has been followed by now).  What is not known is named on stderr and ignored: a guard that stops
     working over a misspelt option would be worse."""
     options = Options()
     i = 0
     while i < len(argv):
         name, mark, value = argv[i].partition("=")
-        if name in ("--host", "--policy", "--id"):
+        if name in ("--host", "--policy", "--id", "--resident"):
             if not mark:
                 i += 1
                 value = argv[i] if i < len(argv) else ""
@@ -64,7 +64,8 @@ class Lane:
     """One run of the hook.
 
     ``answer`` is what will be printed if the watchdog strikes now, ``reason`` why, ``code`` the exit code as far as it
-    is known; whoever holds ``turn`` prints; ``session`` is the session's name where no event could be read.
+    is known; whoever holds ``turn`` prints; ``session`` is the session's name where no event could be read;
+    ``speaking`` is called before the first word, ``leave`` ends the process.
     """
 
     __slots__ = (
@@ -72,12 +73,14 @@ class Lane:
         "code",
         "env",
         "event",
+        "leave",
         "limit",
         "options",
         "policy",
         "reason",
         "record",
         "session",
+        "speaking",
         "started",
         "started_at",
         "troubles",
@@ -99,6 +102,8 @@ class Lane:
         self.session = ""
         self.reason = ""
         self.code = 0
+        self.speaking: Callable[[], None] | None = None
+        self.leave: Callable[[int], Any] = os._exit
 
     def trouble(self, text: str) -> None:
         self.troubles.append(text)
@@ -318,6 +323,11 @@ def finish(lane: Lane, output: Output) -> int:
     """Print, write the ledger line, return the exit code.  Raises nothing: the answer is out before the rest."""
     lane.code = output.code
     spoken = output.stderr
+    if lane.speaking is not None:
+        try:
+            lane.speaking()
+        except OSError:  # the hook that asked us is gone: its host gave up on it
+            pass
     if output.stdout:
         try:
             _write(1, output.stdout.encode("utf-8", "backslashreplace") + b"\n")
@@ -439,14 +449,14 @@ def _watch(lane: Lane) -> None:
             time.sleep(min(left, 0.25))  # the policy may change the limit meanwhile
         if not lane.turn.acquire(False):
             time.sleep(GRACE / 2)  # the answer is being written, or is out and the ledger's disk hangs
-            os._exit(lane.code)
+            lane.leave(lane.code)
         try:
             lane.record = dict(lane.record)  # the other thread may go on filling the old one
             lane.record.setdefault("reason", "timeout")
             lane.trouble(f"not finished within {lane.limit:g} s")
             finish(lane, lane.answer)
         finally:
-            os._exit(lane.code)
+            lane.leave(lane.code)
 
     _arm(lane)
     try:
@@ -480,18 +490,28 @@ def _keep_handles() -> None:
                 pass
 
 
-def main(argv: list[str]) -> int:
-    """``jevhook hook``.  Does not return: the interpreter's own end would cost a millisecond of every tool call."""
+def main(
+    argv: list[str],
+    before: bytes = b"",
+    speaking: Callable[[], None] | None = None,
+    leave: Callable[[int], Any] = os._exit,
+) -> int:
+    """``jevhook hook``.  Does not return: the interpreter's own end would cost a millisecond of every tool call.
+
+    ``before``: what was read of stdin already; ``speaking`` and ``leave`` as in ``Lane``.
+    """
     import gc
 
     _keep_handles()
     gc.disable()  # one event, then the process is gone: collecting cycles only costs time
     sys.setrecursionlimit(6000)  # a line nested 120 deep goes through eight functions a level
     lane = Lane(parse_arguments(argv), os.environ)
+    lane.speaking, lane.leave = speaking, leave
     for name in lane.options.unknown:
-        lane.trouble(f"unknown option {name[:60]!r}; known are --host, --policy, --id")
+        lane.trouble(f"unknown option {name[:60]!r}; known are --host, --policy, --id, --resident")
     _watch(lane)
-    output = run(read_input(), lane)
+    output = run(before + read_input(), lane)
     lane.turn.acquire()  # for ever, where the watchdog is already speaking: it ends the process
     finish(lane, output)
-    os._exit(lane.code)
+    lane.leave(lane.code)
+    return lane.code

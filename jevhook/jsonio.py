@@ -84,8 +84,11 @@ def loads(text: str, *, once: bool = False) -> Any:
         raise ValueError(f"no JSON value at character {stopped.value}") from None
     except RecursionError:
         raise ValueError("JSON is nested too deeply") from None
-    except SystemError:  # the scanner takes its error class from json.decoder, which is not loaded here
-        raise ValueError("text that is not JSON") from None
+    except SystemError:  # the scanner takes its error class from json.decoder: with it, it says what is wrong and where
+        import json
+
+        assert json
+        return loads(text, once=once)
     while stop < end and text[stop] in _SPACE:
         stop += 1
     if stop != end:

@@ -133,7 +133,10 @@ FAILURES = ("open", "ask", "deny")
 EGRESS = ("redacted", "shape", "none")
 
 _HEAD_LIMIT = 512 * 1024
-_RULES_LIMIT = 32 * 1024 * 1024
+RULES_LIMIT = 32 * 1024 * 1024
+# Cache files as they were read, by path, with their stamp: only the warm process keeps them (each of its children
+# judges one event, so that nobody sees what another one changed in them).
+kept: dict[str, tuple[list[int], Any]] | None = None
 _LEVELS = 40  # how far up a project root is looked for
 
 # What travels in the cache's head, in the order of Policy's own arguments.
@@ -589,8 +592,15 @@ def read_cached(path: str, limit: int) -> Any:
     try:
         if not ours(os.stat(os.path.dirname(path))):
             return None
+        if kept is not None and path in kept:
+            facts = os.lstat(path)
+            if kept[path][0] == stamp(facts) and ours(facts):
+                return kept[path][1]
         data, facts = config.read_bounded(path, limit, follow=False)
-        return jsonio.loads(data.decode("ascii")) if ours(facts) else None
+        value = jsonio.loads(data.decode("ascii")) if ours(facts) else None
+        if kept is not None and value is not None:
+            kept[path] = (stamp(facts), value)
+        return value
     except (OSError, ValueError):
         return None
 
@@ -622,7 +632,7 @@ def _head(cache: str, recipe: list[str]) -> dict[str, Any] | None:
 
 
 def _kept(path: str, key: str) -> dict[str, Any] | None:
-    kept = read_cached(path, _RULES_LIMIT)
+    kept = read_cached(path, RULES_LIMIT)
     if isinstance(kept, dict) and kept.get("key") == key and isinstance(kept.get("rules"), dict):
         return kept["rules"]  # type: ignore[no-any-return]
     return None

@@ -1,0 +1,1 @@
+"""The optional warm process: one for each user and install, never needed, never in the way."""

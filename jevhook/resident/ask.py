@@ -1,0 +1,171 @@
+"""What a hook does first when its command line says ``--resident FOLDER``: hand the event to the warm process.
+
+Only built-in modules are imported here: a hook that is answered by the warm process ends a millisecond after the
+bare interpreter would.  Where anything is not as it should be (no process, a slow one, another version, another
+user's) ``judged`` comes back and the hook does the work itself, with what was read of the event here.
+
+The folder stands in the command line, not in the environment: a repository can set a host's environment.
+
+One connection, one event::
+
+    us   -> head (4 lengths), arguments, environment, directory, event; stdout and stderr as file descriptors
+    them -> A    read whole, will judge
+    us   -> G    go: from here on only they judge this event, and write its ledger line
+    them -> O    the answer is about to be written
+    them -> X<code>    all done
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PATIENCE = 0.1  # seconds in which the warm process has to take the event; a busy one is not waited for
+END = 75.0  # seconds: the longest watchdog a policy may set, and its grace; then this process ends in silence
+MARK = b"jevhook1"
+_MAX = 100 << 20
+
+
+def socket_name(folder: str) -> str:
+    """The socket of this very install: another version, interpreter or place of the package has another one."""
+    from _imp import source_hash
+
+    text = f"{sys.executable}\0{sys.version}\0{__file__}\0{_version()}"
+    return f"{folder}/{source_hash(1, text.encode('utf-8', 'surrogateescape')).hex()}"
+
+
+def _version() -> str:
+    from jevhook import __version__
+
+    return __version__
+
+
+def folder_of(argv: list[str]) -> str:
+    """The value of ``--resident``, when it is an absolute path; else ""."""
+    at = argv.index("--resident") + 1
+    folder = argv[at] if at < len(argv) else ""
+    return folder if folder[:1] == "/" and "\0" not in folder else ""
+
+
+def judged(argv: list[str]) -> bytes:
+    """Ends this process with the warm process's exit code, or comes back with what was read of stdin."""
+    try:
+        import _socket
+        import posix
+    except ImportError:  # Windows
+        return b""
+    folder = folder_of(argv)
+    if not folder:
+        return b""
+    try:
+        facts = posix.stat(folder)
+        if facts.st_uid != posix.geteuid() or facts.st_mode & 0o077:
+            return b""
+        line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        line.settimeout(PATIENCE)
+        try:
+            line.connect(socket_name(folder))
+        except OSError:
+            line.close()
+            _wake(posix, folder)
+            return b""
+        if not same_user(line, posix.geteuid()):
+            line.close()
+            return b""
+    except (OSError, ValueError):  # no such folder: nobody wants a warm process
+        return b""
+    data, whole = _read(posix)
+    if whole:
+        code = _exchange(posix, _socket, line, argv, data)
+        if code is not None:
+            posix._exit(code)
+    return data
+
+
+def same_user(line: Any, uid: int) -> bool:
+    """Whether the process at the other end is ours, where the system can say so (Linux; else the folder's mode does)."""
+    if sys.platform != "linux":
+        return True
+    return int.from_bytes(line.getsockopt(1, 17, 12)[4:8], sys.byteorder) == uid  # SOL_SOCKET, SO_PEERCRED
+
+
+def _read(posix: Any) -> tuple[bytes, bool]:
+    """What is on stdin, and whether that is all of it: the lane knows how to wait for one that does not block."""
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        while size <= _MAX:
+            piece = posix.read(0, 1 << 20)
+            if not piece:
+                return b"".join(pieces), True
+            pieces.append(piece)
+            size += len(piece)
+    except OSError:
+        pass
+    return b"".join(pieces), False
+
+
+def _exchange(posix: Any, _socket: Any, line: Any, argv: list[str], data: bytes) -> int | None:
+    """The exit code, or None when this process has to judge the event itself."""
+    words = "\0".join(argv).encode("utf-8", "surrogateescape")
+    environment = b"\0".join([name + b"=" + value for name, value in posix.environ.items()])
+    try:
+        here = posix.getcwdb()
+    except OSError:
+        here = b""
+    lengths = b"".join([len(part).to_bytes(8, "big") for part in (words, environment, here, data)])
+    stage = b""
+    try:
+        handles = (1).to_bytes(4, sys.byteorder) + (2).to_bytes(4, sys.byteorder)
+        line.sendmsg([MARK + lengths], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, handles)])
+        line.sendall(words + environment + here + data)
+        stage = line.recv(1)
+        if stage != b"A":
+            return None
+        line.send(b"G")
+        line.settimeout(END)
+        stage = b""
+        while True:
+            said = line.recv(16)
+            if not said:
+                break
+            stage += said
+            if b"X" in stage and len(stage) > stage.index(b"X") + 1:
+                return int(stage[stage.index(b"X") + 1])
+    except OSError:
+        pass
+    finally:
+        line.close()
+    # Their process is gone.  Nothing was said yet: this one says it.  Something was: twice would be no JSON.
+    return None if not stage or stage == b"A" else 0
+
+
+def _wake(posix: Any, folder: str) -> None:
+    """Start the warm process for the next hook: at most once in five seconds, in an environment of its own."""
+    import time
+
+    name = socket_name(folder)
+    try:
+        if time.time() - posix.stat(f"{name}.tried").st_mtime < 5:
+            return
+    except OSError:
+        pass
+    try:
+        posix.close(
+            posix.open(f"{name}.tried", posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NOFOLLOW, 0o600)
+        )
+        posix.utime(f"{name}.tried")
+        main = __file__.rsplit("/", 2)[0] + "/__main__.py"
+        null = [(posix.POSIX_SPAWN_OPEN, fd, "/dev/null", posix.O_RDWR, 0) for fd in (0, 1, 2)]
+        posix.posix_spawn(
+            sys.executable,
+            [sys.executable, "-I", "-S", main, "resident", "serve", folder],
+            {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+            file_actions=null,
+            setsid=True,
+        )
+    except (OSError, AttributeError, NotImplementedError):
+        pass
