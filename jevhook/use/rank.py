@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .verdict import Result
 
 NONE = "none-of-these"
+BAD_INPUT = "RANK_INPUT_INVALID"
 LEVELS = (
     "None of the candidates has to do with the task.",
     "The best candidate touches the task but would not do it.",
@@ -33,8 +34,7 @@ def prepare(request: Any) -> tuple[dict[str, Any], list[Q], int]:
 
     Raises ``bounded.Invalid``: RANK_INPUT_INVALID, STATE_INVALID or CANDIDATE_INVALID.
     """
-    code = "RANK_INPUT_INVALID"
-    request = bounded.fields(request, code, "rank", ("state", "candidates", "levels"))
+    request = bounded.fields(request, BAD_INPUT, "rank", ("state", "candidates", "levels"))
     task = bounded.state(request.get("state"))
     code = "CANDIDATE_INVALID"
     candidates: dict[str, str] = {}
@@ -47,7 +47,7 @@ def prepare(request: Any) -> tuple[dict[str, Any], list[Q], int]:
         candidates[name] = bounded.text(each.get("description"), code, f"{field}.description")
     levels = list(LEVELS)
     if request.get("levels") is not None:
-        levels = bounded.levels(request["levels"], "RANK_INPUT_INVALID", "levels")
+        levels = bounded.levels(request["levels"], BAD_INPUT, "levels")
     options = {
         **candidates,
         NONE: "None of the others would do what the task asks for, or the task does not say enough.",

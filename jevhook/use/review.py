@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .request import Q
     from .verdict import Result
 
+BAD_INPUT = "REVIEW_INPUT_INVALID"
 KINDS = ("ok", "empty", "error")
 FLAG_ABOVE = 0.65  # only an affirmative predicate flags: the band of verify
 LEVELS = (
@@ -27,34 +28,33 @@ LEVELS = (
 
 
 def prepare(request: Any) -> tuple[dict[str, Any], list[Q], int]:
-    """(state, questions, how many levels quality has) for ``{"delegate", "kind", "outputChars", "durationMs"?, "criteria"?, "levels"?}``.
+    """(state, questions, how many levels quality has) for ``{"delegate", "kind", "outputChars", "durationMs"?,
+    "criteria"?, "levels"?}``.
 
     ``kind`` is ok, empty or error; ``criteria`` up to four lines of 120 characters.  Raises ``bounded.Invalid``:
     REVIEW_INPUT_INVALID or CRITERIA_INVALID.
     """
-    code = "REVIEW_INPUT_INVALID"
     known = ("delegate", "kind", "outputChars", "durationMs", "criteria", "levels")
-    request = bounded.fields(request, code, "review", known)
+    request = bounded.fields(request, BAD_INPUT, "review", known)
     kind = request.get("kind")
     if kind not in KINDS:
-        raise bounded.Invalid(code, "kind", f"must be one of {', '.join(KINDS)}")
+        raise bounded.Invalid(BAD_INPUT, "kind", f"must be one of {', '.join(KINDS)}")
     duration = request.get("durationMs")
     criteria: list[str] = []
     if request.get("criteria") is not None:
         code = "CRITERIA_INVALID"
         given = bounded.items(request["criteria"], code, "criteria", 0, 4)
         criteria = [bounded.criterion(each, code, f"criteria[{at}]") for at, each in enumerate(given)]
-        code = "REVIEW_INPUT_INVALID"
     state = {
-        "delegate": bounded.name(request.get("delegate"), code, "delegate"),
+        "delegate": bounded.name(request.get("delegate"), BAD_INPUT, "delegate"),
         "kind": kind,
-        "output_chars": bounded.count(request.get("outputChars"), code, "outputChars"),
-        "duration_ms": "na" if duration in (None, "na") else bounded.count(duration, code, "durationMs"),
+        "output_chars": bounded.count(request.get("outputChars"), BAD_INPUT, "outputChars"),
+        "duration_ms": "na" if duration in (None, "na") else bounded.count(duration, BAD_INPUT, "durationMs"),
         "criteria_count": len(criteria),
     }
     levels = list(LEVELS)
     if request.get("levels") is not None:
-        levels = bounded.levels(request["levels"], code, "levels")
+        levels = bounded.levels(request["levels"], BAD_INPUT, "levels")
     asked = ""
     if criteria:
         asked = " What was asked of it: " + " ".join(f"({at}) {each}" for at, each in enumerate(criteria, 1))

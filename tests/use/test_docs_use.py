@@ -12,6 +12,11 @@ import pytest
 
 from jevhook.cli.gate import gate
 from jevhook.cli.judge import judge
+from jevhook.cli.rank import rank
+from jevhook.cli.rerank import rerank
+from jevhook.cli.review import review
+from jevhook.cli.verify import verify
+from jevhook.mcp_server import TOOLS
 from jevhook.use.request import read
 from jevhook.use.verdict import handed_back
 from tests.systemone.loopback import serve
@@ -40,9 +45,10 @@ def test_the_programs_run(tmp_path: Path, program: str) -> None:
 
 
 def test_the_commands_options_exist() -> None:
-    known = {command.name: {o for p in command.params for o in p.opts} for command in (judge, gate)}
-    shown = re.findall(r"jev-use (judge|gate) (.*)$", "\n".join(blocks("console")), flags=re.M)
-    assert {name for name, _ in shown} == {"judge", "gate"}
+    commands = (judge, gate, rank, verify, review, rerank)
+    known = {command.name: {o for p in command.params for o in p.opts} for command in commands}
+    shown = re.findall(r"jev-use (\w+) (.*)$", "\n".join(blocks("console")), flags=re.M)
+    assert {name for name, _ in shown} == set(known)
     for name, rest in shown:
         bare = re.sub(r"'[^']*'", "''", rest)  # a quoted command has options of its own
         assert set(re.findall(r"(?<= )--[a-z-]+", f" {bare}")) <= known[name]
@@ -57,3 +63,7 @@ def test_the_page_names_every_field_and_reason_of_a_verdict() -> None:
     fields = set(handed_back("x", "noul", "unsure", "why").json()) | {"confidenceFrom", "distribution", "legend"}
     named = set(re.findall(r"`(\w+)`", PAGE))
     assert fields | {"writing", "open_ended", "oversized", "unsure", "unreachable"} <= named
+
+
+def test_the_page_names_every_mcp_tool() -> None:
+    assert {f"`{name}`" for name in TOOLS} <= set(re.findall(r"`\w+`", PAGE))
