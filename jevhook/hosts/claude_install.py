@@ -112,44 +112,40 @@ def elsewhere(
 ) -> list[Trouble]:
     """What other settings do to hooks in the user's file ``path``; ``commands`` are ours in it."""
     found: list[Trouble] = []
-    switch: tuple[str, bool] | None = None
-    user = _read(path)[0]
-    if "disableAllHooks" in user:
-        switch = (path, user["disableAllHooks"] is True)
-    # Of the root above the session's directory only the personal file counts.  The strongest file that holds a switch
-    # wins, false over true as well.
+    switch = ""
+    # Weakest first.  Of the root above the session's directory only the personal file counts.  The strongest file that
+    # holds a switch wins, false over true as well.
     places = [(cwd, _PROJECT[0]), (root, _PROJECT[1]), (cwd, _PROJECT[1])]
-    for place in dict.fromkeys(os.path.join(folder, name) for folder, name in places if folder):
-        if os.path.realpath(place) == os.path.realpath(path):
-            continue
+    projects = dict.fromkeys(os.path.join(folder, name) for folder, name in places if folder)
+    for place in (settings(env), *projects, MANAGED):
         document, wrong = _read(place)
-        if wrong:
-            found.append(Trouble("warn", f"{place} can't be read and does not count: {wrong}"))
-            continue
         if "disableAllHooks" in document:
-            switch = (place, document["disableAllHooks"] is True)
-        for entry in table(document):
-            if entry.command in commands:
-                found.append(Trouble("off", f"{place} repeats the hook's command and replaces it: take that entry out"))
-                break
-        environment = document.get("env")
-        names = [name for name in environment if _tells(name)] if isinstance(environment, dict) else []
-        if names:
-            found.append(Trouble("warn", f"{place} sets {', '.join(sorted(names))} for every hook here"))
-        allowed = document.get("allowedHttpHookUrls")
-        own = [entry for entry in table(user) if entry.fields.get("type") == "http"]
-        listed = user.get("allowedHttpHookUrls")
-        if own and isinstance(allowed, list) and not isinstance(listed, list):
-            found.append(
-                Trouble("warn", f"{place} limits allowedHttpHookUrls: name your own http hooks' URLs in {path} as well")
-            )
-    managed, wrong = _read(MANAGED)
-    if "disableAllHooks" in managed:
-        switch = (MANAGED, managed["disableAllHooks"] is True)
-    if managed.get("allowManagedHooksOnly") is True and path != MANAGED:
-        found.append(Trouble("off", f"{MANAGED} says allowManagedHooksOnly: put the hook there"))
-    if switch and switch[1]:
-        found.append(Trouble("off", f"{switch[0]} says disableAllHooks: no hook runs here"))
+            switch = place if document["disableAllHooks"] is True else ""
+        if place == MANAGED and path != MANAGED and document.get("allowManagedHooksOnly") is True:
+            found.append(Trouble("off", f"{MANAGED} says allowManagedHooksOnly: put the hook there"))
+        if place in projects and os.path.realpath(place) != os.path.realpath(path):
+            found += _project(place, document, wrong, path, commands)
+    if switch:
+        found.append(Trouble("off", f"{switch} says disableAllHooks: no hook runs here"))
+    return found
+
+
+def _project(place: str, document: dict[str, Any], wrong: str, path: str, commands: list[str]) -> list[Trouble]:
+    if wrong:
+        return [Trouble("warn", f"{place} can't be read and does not count: {wrong}")]
+    found = []
+    if any(entry.command in commands for entry in table(document)):
+        found.append(Trouble("off", f"{place} repeats the hook's command and replaces it: take that entry out"))
+    environment = document.get("env")
+    names = [name for name in environment if _tells(name)] if isinstance(environment, dict) else []
+    if names:
+        found.append(Trouble("warn", f"{place} sets {', '.join(sorted(names))} for every hook here"))
+    user = _read(path)[0]
+    http = any(entry.fields.get("type") == "http" for entry in table(user))
+    if http and isinstance(document.get("allowedHttpHookUrls"), list) and "allowedHttpHookUrls" not in user:
+        found.append(
+            Trouble("warn", f"{place} limits allowedHttpHookUrls: name your own http hooks' URLs in {path} as well")
+        )
     return found
 
 

@@ -164,7 +164,7 @@ def uninstall(host: Installer, env: Mapping[str, str], project: str = "") -> Pla
     if old and found.data is not None and first.get("after") == files.digest(found.data):
         after = receipts.before(dict(env), first)
     elif found.data is not None and text.strip():
-        document = _document(host, found, text)
+        document = _document(host, found, text, whole=False)
         there = entries.mine(document)
         if there:
             was = receipts.before(dict(env), first) if old else None
@@ -200,11 +200,15 @@ def _restore(plan: Plan, host: Installer, env: Mapping[str, str], path: str, ent
 
 
 def carry_out(plan: Plan, env: Mapping[str, str]) -> list[str]:
-    """Write the receipt, then the files; the backups' paths.  Raises Refused, OSError; what was written before stays
-    on the receipt, so that an uninstall takes it back."""
+    """Write the receipt, then the files; the backups' paths.  Raises Refused, OSError: then every file is as it was."""
     kept = receipts.save(dict(env), plan.record, plan.befores)
-    for change in plan.changes:
-        files.write(change)
+    for number, change in enumerate(plan.changes):
+        try:
+            files.write(change)
+        except (Refused, OSError):
+            for done in reversed(plan.changes[:number]):
+                files.write(Change(files.look(done.before.path), done.before.data))
+            raise
     for entry in plan.record["files"]:  # the directories that were made are known only now
         entry["made"] = next((c.made for c in plan.changes if c.before.path == entry["path"]), entry.get("made", []))
     receipts.save(dict(env), plan.record, plan.befores)
@@ -238,8 +242,11 @@ def diff(change: Change) -> list[str]:
     return [clean(redact(line.expandtabs(4))) for line in lines]
 
 
-def _document(host: Installer, found: Found, text: str) -> Any:
-    """The settings as JSON values.  Raises Refused for what the host would not read: that is for the person to mend."""
+def _document(host: Installer, found: Found, text: str, whole: bool = True) -> Any:
+    """The settings as JSON values.  Raises Refused for what the host would not read: that is for the person to mend.
+
+    ``whole``: what is JSON and still of no use to the host counts too.
+    """
     if not text.strip():
         return {}
     if text.startswith("\ufeff") and not host.BOM:
@@ -253,7 +260,7 @@ def _document(host: Installer, found: Found, text: str) -> Any:
     except ValueError as wrong:
         raise Refused(f"{found.path}: {wrong}. {host.TITLE} would not read it as it stands: mend it first") from None
     document = root.plain()
-    wrong_shape = entries.shape(document) or host.drops(document)
+    wrong_shape = (entries.shape(document) or host.drops(document)) if whole else ""
     if wrong_shape:
         raise Refused(f"{found.path}: {wrong_shape}. {host.TITLE} reads none of the file: mend it first")
     return document

@@ -209,6 +209,34 @@ def test_where_the_host_does_not_run_the_hook_the_doctor_says_so(place: Place, h
     assert not place.canary.exists(), ("the doctor says off, the host is guarded", what, record)
 
 
+def test_under_the_strict_policy_a_hook_that_cannot_start_stops_the_call(place: Place) -> None:
+    need("claude")
+    place.config.parent.mkdir(parents=True)
+    place.config.write_text('policy = "strict"\n')
+    assert person(place, "install", "claude", "--yes")[0] == 0
+    spoil(
+        place, "claude", lambda d: entry(d).update(command=entry(d)["command"].replace(sys.executable, "/gone/python"))
+    )
+    record = talk(place, "claude")
+    assert place.canary.exists() and "home=" not in record.told("where"), record
+
+
+def test_a_projects_own_install_guards_below_its_root_too(place: Place, host: str) -> None:
+    if host == "codex":  # reads a project's settings only where it trusts the project
+        trusted = f'\n[projects."{place.project}"]\ntrust_level = "trusted"\n'
+        (place.home / ".codex/config.toml").write_text(CONFIG + trusted)
+    below = place.project / "below"
+    below.mkdir()
+    place.project = below
+    code, said = person(place, "install", host, "--project", "--yes")
+    assert code == 0, said
+    assert doctor(place, host)[1]["state"] == "on"
+    record = talk(place, host)
+    assert place.canary.exists(), record
+    assert person(place, "uninstall", host, "--project", "--yes")[0] == 0
+    assert not (below.parent / f".{host}").exists()
+
+
 def test_the_plugin_is_loaded_and_guards(place: Place) -> None:
     need("claude")
     if not (REPO / ".venv/bin/python").exists():

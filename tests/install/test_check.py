@@ -228,9 +228,12 @@ def test_a_projects_own_entries_are_not_started_unless_this_user_put_them_there(
 
 
 def test_a_project_install_counts_in_its_project(here: Path) -> None:
-    install("claude", project=str(here))
+    file = install("claude", project=str(here))
     code, is_, _ = state("--host", "claude")
     assert (code, is_) == (0, "on")
+    edit(file, lambda d: d.update(disableAllHooks=True))
+    (here / ".claude/settings.json").write_text('{"disableAllHooks": false}')
+    assert state("--host", "claude")[1] == "off", "the personal file is the stronger"
 
 
 def test_nothing_installed_where_a_host_is_used(here: Path, private_home: Path) -> None:

@@ -364,6 +364,26 @@ def test_settings_that_change_while_the_person_thinks_are_not_overwritten(privat
     assert file.read_text() == '{"model": "opus"}'
 
 
+def test_of_two_files_both_are_changed_or_none(private_home: Path) -> None:
+    hooks = settings(private_home, "{}", ".codex/hooks.json")
+    config = settings(private_home, "a = 1\n", ".codex/config.toml")
+    todo = plan.install(installer("codex"), dict(os.environ))
+    config.write_text("a = 2\n")
+    with pytest.raises(Refused, match="in the meantime"):
+        plan.carry_out(todo, dict(os.environ))
+    assert (hooks.read_text(), config.read_text()) == ("{}", "a = 2\n")
+
+
+def test_what_the_host_would_drop_can_still_be_taken_out(private_home: Path) -> None:
+    file = settings(private_home, "{}")
+    assert run("install", "claude", "--yes")[0] == 0
+    document = json.loads(file.read_text())
+    document["permissions"] = {"allow": "everything"}
+    file.write_text(json.dumps(document))
+    assert run("uninstall", "claude", "--yes", terminal=True)[0] == 0
+    assert json.loads(file.read_text()) == {"permissions": {"allow": "everything"}}
+
+
 # ---- Codex's trust
 
 TRUST = [
