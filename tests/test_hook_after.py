@@ -117,6 +117,29 @@ def test_both_points_share_the_call_and_admission_sees_what_injection_left(lane:
     assert ORDER not in archived and "jevhook withheld" in archived and noise in archived
 
 
+@pytest.mark.parametrize(
+    ("more", "judge", "text", "calls"),
+    [
+        ("", "", "", 0),  # admission is in shadow by default
+        ("", 'when = "always"', "", 1),
+        ("", "", f"{SUSPECT}\n\n{PLAIN * 8}\n\n", 1),  # and rides along where an order is suspected
+        ('[modes]\n"tool.admission" = "active"', "", "", 1),
+        ('[modes]\n"tool.admission" = "active"', 'when = "never"', "", 0),
+        ('[modes]\n"tool.admission" = "off"', 'when = "always"', "", 0),
+    ],
+)
+def test_a_long_output_is_sent_nowhere_because_of_a_point_in_shadow(
+    lane: Lane, more: str, judge: str, text: str, calls: int
+) -> None:
+    log = "".join(f"2026-01-02 10:00:{n % 60:02} INFO request {n} handled\n" for n in range(400))
+    noise = "".join(
+        f"2026-01-02 10:01:00 WARN retry {n} of worker {n * 7}: {'abcdef'[n % 6] * 60}\n" for n in range(200)
+    )
+    with serve(everything(0.5)) as server:
+        after(lane, f"{log}{text}{noise}", server.url, more=more, judge=judge)
+    assert len(server.requests) == calls
+
+
 def test_in_shadow_nothing_but_the_ledger_knows(lane: Lane) -> None:
     ran = after(lane, page(ORDER), more='policy = "shadow"')
     assert ran.stdout == b""

@@ -29,6 +29,7 @@ ID = "tool.admission"
 VERSION = 1
 READY = True
 CAPABILITIES = {"part": "relate"}
+RIDES = True
 
 LEAST = 4000  # characters of a text that is worth a look
 MOST = 8_000_000  # characters that are read; what is longer goes out as it is

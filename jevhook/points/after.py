@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     class AfterPoint(Protocol):
         ID: str
+        RIDES: bool  # in shadow its questions are no reason for a call
 
         def prepare(self, event: Event, ctx: Context) -> Prepared | None: ...
 
@@ -63,16 +64,24 @@ def _ask(
     """The answers by prefixed id, and the call's part of the ledger line ({} when nobody was asked)."""
     questions: dict[str, dict[str, Any]] = {}
     asking = ""
+    reason = False  # whether somebody's question is one to make a call for
+    when = ctx.policy.judge.get("when", "ask")
     state: dict[str, Any] = {"tool": "".join(c for c in event.tool if c.isalnum() or c in "_-.")[:64]}
     for at, part in enumerate(prepared):
         if part is None or not part.questions:
             continue
-        asking = asking or points[at][0].ID  # the route of the first point that asks is the one taken
+        point, mode = points[at]
+        # Sending excerpts of long outputs somewhere, and waiting for it, is no way to change nothing: such questions of
+        # a point in shadow ride along with another's, or go where the policy wants everything asked.
+        reason = reason or mode == "active" or when == "always" or not point.RIDES
+        asking = asking or point.ID  # the route of the first point that asks is the one taken
         for name, question in part.questions.items():
             questions[f"{at}:{name}"] = question
         state.update(part.state)
-    if not questions or ctx.offline or ctx.asked or ctx.policy.judge.get("when", "ask") == "never":
+    if not questions or ctx.offline or ctx.asked or when == "never":
         return {}, {}
+    if not reason:
+        return {}, {"asked": False, "why": "in shadow it asks only where another point asks, or with when = always"}
     from ..judges import choose
     from ..text.redact import redact_value
 

@@ -32,6 +32,7 @@ ID = "tool.injection"
 VERSION = 1
 READY = True
 CAPABILITIES = {"order": "classify"}
+RIDES = False
 
 MAX_SCORED = 200  # passages that the model sees; the rules see all
 MAX_ASKED = 16
