@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ..use.jev import Jev
 
 
+_WANTED = "give JSON, - for stdin, or --state with --check, --pick or --rate"
+
+
 class _InOrder(click.Command):
     """Remembers in which order --check, --pick and --rate were given: click groups them by option."""
 
@@ -134,11 +137,14 @@ def _request(text: str | None, state: str | None, questions: list[asked.Q]) -> a
     """The request out of JSON and options together.  Raises BadRequest."""
     if text is None and not questions:
         if sys.stdin.isatty():
-            raise BadRequest("request: is missing; give JSON, - for stdin, or --state with --check, --pick or --rate")
+            raise BadRequest(f"request: is missing; {_WANTED}")
         text = "-"
     value: Any = {}
     if text is not None:
-        value = read_json(read_text("-", "request") if text == "-" else text, "request")
+        text = read_text("-", "request") if text == "-" else text
+        if not text.strip():
+            raise BadRequest(f"request: is empty; {_WANTED}")
+        value = read_json(text, "request")
         if not isinstance(value, dict):
             raise BadRequest("request: must be a JSON object with state and questions")
     if state is not None:

@@ -239,12 +239,13 @@ def _rules(tool: str, input: Any, asker: Jev, cwd: str | None) -> _Rules:
     from ..points import Context, risk
 
     env = asker.env
+    policy = asker.policy if cwd is None else asker.policy_in(cwd)
     where = os.path.abspath(cwd if cwd is not None else asker.cwd or _here())
     text = "command" if tool.lower() in SHELLS else "input"
     given = input if isinstance(input, dict) else {text: input}
     for name in (tool, f"mcp__tool__{tool}"):  # a tool of somebody's own is read like one of an MCP server
         event = Event("claude", "before-tool", "PreToolUse", tool=name, input=given, cwd=where)
-        ctx = Context(asker.policy, env, 0.0, home=home(env), offline=True)
+        ctx = Context(policy, env, 0.0, home=home(env), offline=True)
         result = risk.judge(event, ctx)
         judged = result.judged
         if judged.outcome in ("ask", "deny"):

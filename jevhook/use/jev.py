@@ -138,7 +138,7 @@ class Jev:
         """The result for a request that was read (``request.read``)."""
         threshold = request.threshold if request.threshold is not None else self.threshold
         found: dict[int, Verdict] = {}
-        size = asked.tokens(request.state)
+        size = request.tokens
         open_: dict[str, Question] = {}
         for index, question in enumerate(request.questions):
             if size > asked.MAX_TOKENS:
@@ -249,16 +249,21 @@ class Jev:
         """The policy in force, with its ``[judge]`` table.  What is wrong with it is in ``policy.problems``."""
         with self._lock:
             if self._policy is None:
-                from .. import policy
-
                 cwd = self.cwd
                 if cwd is None:
                     try:
                         cwd = os.getcwd()
                     except FileNotFoundError:
                         cwd = ""
-                self._policy = policy.load(self.env, cwd=cwd, in_hook=self.hosted, managed=policy.MANAGED)
+                self._policy = self.policy_in(cwd)
             return self._policy
+
+    def policy_in(self, cwd: str) -> Policy:
+        """The policy for calls that start in ``cwd``, whose project may tighten it."""
+        from .. import policy
+
+        where = os.path.abspath(cwd) if cwd else ""
+        return policy.load(self.env, cwd=where, in_hook=self.hosted, managed=policy.MANAGED)
 
     def chosen(self, model: str = "") -> tuple[Judge | None, str]:
         """(the judge behind its breaker and budget, or None, and one sentence why)."""

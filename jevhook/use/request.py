@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .. import jsonio
 from ..systemone import wire
 
 TYPE_CHECKING = False
@@ -62,14 +63,16 @@ class Question:
 
 
 class Request:
-    """A request that was read.  ``threshold`` and ``model`` are None and "" when it names none."""
+    """A request that was read.  ``tokens`` is what ``state`` is estimated to have; ``threshold`` and ``model`` are None
+    and "" when it names none."""
 
-    __slots__ = ("model", "questions", "state", "threshold")
+    __slots__ = ("model", "questions", "state", "threshold", "tokens")
 
     def __init__(
         self, state: Any, questions: tuple[Question, ...], threshold: float | None = None, model: str = ""
     ) -> None:
         self.state = state
+        self.tokens = tokens(state)
         self.questions = questions
         self.threshold = threshold
         self.model = model
@@ -208,6 +211,10 @@ def _wire(type_: str, given: Mapping[str, Any]) -> wire.Question:
     text = given["question"]
     if not text or (isinstance(text, str) and not text.strip()):
         raise ValueError("question: is empty")
+    try:
+        jsonio.dumps(dict(given))
+    except ValueError:  # it would spoil the whole call
+        raise ValueError("question: holds something that is no JSON value") from None
     needs = {"noul": "criteria", "choice": "options", "score": "levels"}[type_]
     for name in ("criteria", "options", "levels"):
         if name != needs and given.get(name) is not None:

@@ -188,6 +188,15 @@ def test_a_configured_judge_that_cannot_be_asked_is_no_allowance(tmp_path: Path)
     assert (made.decision, made.reason) == ("escalate", "unreachable") and "model" in made.hint
 
 
+def test_the_project_that_a_call_starts_in_may_tighten(tmp_path: Path) -> None:
+    project = tmp_path / "shop"
+    (project / ".git").mkdir(parents=True)
+    (project / ".jevhook.toml").write_text('[[rule]]\nid = "shop.frob"\nprogram = ["frob"]\nseverity = "deny"\n')
+    jev = Jev(env=env_for(tmp_path), cwd=str(tmp_path))
+    assert jev.gate("Bash", "frob").decision == "allow"
+    assert jev.gate("Bash", "frob", cwd=str(project)).decision == "deny"
+
+
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
