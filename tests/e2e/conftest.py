@@ -15,7 +15,7 @@ from .hosts import OVERRIDE, Place, binary
 NewPlace = Callable[[], Place]
 
 
-def need(host: str, programs: Sequence[str]) -> None:
+def need(host: str, programs: Sequence[str] = ()) -> None:
     """Skip unless the host's binary, the hook's console script and the ``programs`` that its shell is to run are there."""
     missing = [f"no {program} on PATH" for program in programs if not shutil.which(program)]
     if binary(host) is None:
