@@ -9,10 +9,10 @@ import click
 
 
 @click.command("serve")
-def serve() -> None:
+def serve() -> int:
     """Serve jev_judge, jev_gate, judge_items and judge_ledger over MCP, on stdin and stdout.
 
-    A host starts it; nobody types into it. Needs the extra: pip install 'jevhook[mcp]'. Register it with the absolute
+    A host starts it; nobody types into it. Needs the package mcp (the extra [mcp]). Register it with the absolute
     path of the Python that has jevhook:
 
     \b
@@ -33,10 +33,10 @@ def serve() -> None:
         click.echo("an MCP server waits for a host on stdin; Ctrl-C ends it, --help says how to register it", err=True)
     try:
         run(dict(os.environ))
-    except ModuleNotFoundError as missing:
-        click.echo(
-            f"jev-use serve needs the mcp package ({missing.name} is missing): pip install 'jevhook[mcp]'", err=True
-        )
-        sys.exit(2)
+    except ModuleNotFoundError:  # the extra mcp; named by itself, for it works whatever jevhook was installed from
+        install = f"{sys.executable or 'python'} -m pip install 'mcp>=2'"
+        click.echo(f"jev-use serve needs the mcp package, 2 or newer: {install}", err=True)
+        return 2
     except KeyboardInterrupt:
-        sys.exit(130)
+        return 130
+    return 0
