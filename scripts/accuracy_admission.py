@@ -1,6 +1,6 @@
 """How much of what is needed tool.admission's first stage keeps, by kind of output, on ``admission.jsonl``.
 
-Called by ``scripts/accuracy``; on its own: ``.venv/bin/python scripts/accuracy_admission.py [CORPUS]``.  Each row is a
+Called by ``scripts/accuracy``; on its own: ``.venv/bin/python scripts/accuracy_admission.py [--minilm] [CORPUS]``.  Each row is a
 long output in chunks with the indexes of those that somebody needed.  Three questions:
 
 1. *ranking*: the row's own chunks, ranked, kept from the best on until 30 % of the bytes are used (the first and the
@@ -8,6 +8,9 @@ long output in chunks with the indexes of those that somebody needed.  Three que
 2. *product*: the whole output through the point as shipped, in lines, with its own budgets: how much is left out, and
    how many needed chunks are still whole.
 3. file views, which the point must leave alone.
+
+``--minilm`` (minutes; the ``minilm`` extra) ranks searches and listings with MiniLM's similarity to the request too, alone
+and added to the point's own scores.  It does not help (docs/model-card.md), so the point makes no use of it.
 
 Nothing is trained; the weights are set by hand.  Groups (sources) are halved by name and both halves are shown.  Single
 wrong rows were read in the first half only, but the totals of both were in view while weights were chosen, so neither
@@ -181,6 +184,37 @@ def measure(path: str) -> dict[str, Any]:
     return figures
 
 
+def with_minilm(path: str) -> None:
+    """Print what MiniLM's similarity would add to the ranking of searches and listings."""
+    from statistics import fmean, pstdev
+
+    from jevhook.text import minilm
+
+    def even(scores: list[float]) -> list[float]:
+        wide = pstdev(scores) or 1.0
+        return [(score - fmean(scores)) / wide for score in scores]
+
+    model = minilm.load()
+    sums: dict[tuple[str, str], Sum] = defaultdict(Sum)
+    with open(path, encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            if row["tool"] not in FOUND:
+                continue
+            request = model.embed([row["task"][:REQUEST]])[0]
+            near = even([minilm.similarity(request, vector) for vector in model.embed(row["chunks"])])
+            words = even(ours(row))
+            need = set(row["needed"])
+            ways = {"MiniLM": near}
+            ways |= {f"ours + {w:g}": [a + w * b for a, b in zip(words, near, strict=True)] for w in (0, 0.25, 0.5, 1)}
+            for name, scores in ways.items():
+                hit = len(need & kept_at(SHARE, scores, row["chunks"]))
+                for tool in (row["tool"], "both"):
+                    sums[(name, tool)].add(hit, len(need))
+    print(f"\nsearches and listings at {100 * SHARE:.0f} % of the bytes, with MiniLM")
+    for (name, tool), found in sorted(sums.items(), key=lambda entry: entry[0][1]):
+        print(f"   {tool:16}{name:16}{found.shown()}")
+
+
 def views_untouched(data: list[Row]) -> tuple[int, int]:
     """(file views that the point leaves alone whatever tool they come from, all of them)."""
     from jevhook.points.admission import kind_of
@@ -205,8 +239,11 @@ def recognised(data: list[Row]) -> dict[str, list[int]]:
 
 
 if __name__ == "__main__":
-    place = sys.argv[1] if len(sys.argv) > 1 else str(ROOT.parent / "shared" / "corpus")
+    told = [word for word in sys.argv[1:] if word != "--minilm"]
+    place = told[0] if told else str(ROOT.parent / "shared" / "corpus")
     file = os.path.join(place, "admission.jsonl")
     if not os.path.exists(file):
         sys.exit(f"no admission.jsonl at {place}: nothing measured")
     measure(file)
+    if "--minilm" in sys.argv:
+        with_minilm(file)
