@@ -38,7 +38,7 @@ class JudgeReply:
     ``answers`` ``warnings``  as ``wire.read_answers`` gives them
     ``judge``       the judge's name; ``provider`` whose service; ``model`` as the service itself named it
     ``latency_ms``  whole milliseconds by the monotonic clock
-    ``usage``       ``{"input_tokens", "output_tokens"}`` as far as known
+    ``usage``       ``{"input_tokens", "output_tokens"}`` as far as known; ``{"cached": 1}`` when the warm process had the answer
     ``tiers``       where several were asked, one ``{"judge", "asked", "kept", "latency_ms", "error"?}`` for each
     ``error``       the JudgeError (``kind``, ``status``, ``message``) when there was no usable reply, else None
     """

@@ -81,7 +81,9 @@ class GuardedJudge:
         from ..state import budget
 
         error = reply.error
-        if error is None:
+        if reply.usage.get("cached"):
+            budget.settle(self._env, ticket, 0, now)
+        elif error is None:
             cost, frozen = budget.settle(
                 self._env,
                 ticket,

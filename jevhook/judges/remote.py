@@ -121,7 +121,7 @@ class RemoteJudge:
             raise wire.JudgeError("invalid_response", f"{self.provider} answered 200 without answers", 200)
         reply.answers, reply.warnings = wire.read_answers(asked, body)
         reply.warnings += left
-        reply.usage = wire.read_usage(body)
+        reply.usage = {"cached": 1} if answer.cached else wire.read_usage(body)
         model = body.get("model")
         if isinstance(model, str) and 0 < len(model) <= 200 and model.isprintable():
             reply.model = model

@@ -15,8 +15,8 @@ import socket
 import sys
 import time
 
-from .. import ledger, policy
-from . import ask
+from .. import jsonio, ledger, policy
+from . import ask, relay
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +48,24 @@ def serve(folder: str, idle: float = IDLE) -> int:
         return 1
     policy.kept = {}
     _warm()
+    judges, listener = _listen(judges_name(name)), _listen(name)
+    try:
+        _Parent(listener, judges, _sources(), idle).run()
+    finally:
+        for one in (name, judges_name(name)):
+            try:
+                os.unlink(one)
+            except OSError:
+                pass
+    return 0
+
+
+def judges_name(name: str) -> str:
+    """The socket of the process that talks to judges, beside the one for events."""
+    return f"{name}.judges"
+
+
+def _listen(name: str) -> socket.socket:
     if os.path.lexists(name):
         os.unlink(name)  # of one that was killed: the lock is ours
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -57,14 +75,7 @@ def serve(folder: str, idle: float = IDLE) -> int:
     finally:
         os.umask(before)
     listener.listen(256)
-    try:
-        _Parent(listener, _sources(), idle).run()
-    finally:
-        try:
-            os.unlink(name)
-        except OSError:
-            pass
-    return 0
+    return listener
 
 
 def _detach() -> None:
@@ -142,12 +153,19 @@ class _Parent:
     """Keeps children waiting.  ``news``: what children say to it, a line each: ``taken PID``, ``read PATH``, ``done``,
     ``stop``."""
 
-    def __init__(self, listener: socket.socket, sources: list[tuple[str, int]], idle: float) -> None:
+    def __init__(
+        self, listener: socket.socket, judges: socket.socket, sources: list[tuple[str, int]], idle: float
+    ) -> None:
         self.listener = listener
+        self.judges = judges
+        self.name: str = listener.getsockname()
         self.sources = sources
         self.idle = idle
         self.news, self.say = os.pipe()
         self.alive, self.life = os.pipe()  # children see its end when the parent is gone
+        self.heard, self.greet = os.pipe()  # a byte for every event: connections to judges may be wanted
+        os.set_blocking(self.greet, False)
+        self.talker = 0  # the process that talks to judges
         self.children: dict[int, bool] = {}  # by process id: whether it still waits
 
     def run(self) -> None:
@@ -155,6 +173,8 @@ class _Parent:
         last = time.monotonic()
         while True:
             self.reap()
+            if not self.talker:
+                self.talker = self.fork_talker()
             while sum(self.children.values()) < WAITING and len(self.children) < MOST:
                 if not self.fork():
                     break
@@ -172,6 +192,10 @@ class _Parent:
                 if word == b"taken":
                     self.children[int(rest)] = False
                     last = time.monotonic()
+                    try:
+                        os.write(self.greet, b".")
+                    except BlockingIOError:  # it has been told
+                        pass
                 elif word == b"read" and policy.kept is not None and len(policy.kept) < _KEPT:
                     policy.read_cached(os.fsdecode(rest), policy.RULES_LIMIT)
                 elif word == b"stop":
@@ -184,6 +208,8 @@ class _Parent:
                 if not child:
                     return
                 self.children.pop(child, None)
+                if child == self.talker:
+                    self.talker = 0
         except ChildProcessError:
             return
 
@@ -205,17 +231,34 @@ class _Parent:
         if child == 0:
             code = 1
             try:
-                os.close(self.news)
-                os.close(self.life)
-                _child(self.listener, self.alive, self.say)
+                for handle in (self.news, self.life, self.heard, self.greet):
+                    os.close(handle)
+                self.judges.close()
+                _child(self.listener, self.alive, self.say, self.name)
                 code = 0
             finally:
                 os._exit(code)
         self.children[child] = True
         return True
 
+    def fork_talker(self) -> int:
+        """Its process id; 0 when there is no room for one: children call judges themselves then."""
+        try:
+            child = os.fork()
+        except OSError:
+            return 0
+        if child == 0:
+            try:
+                for handle in (self.news, self.say, self.life, self.greet):
+                    os.close(handle)
+                self.listener.close()
+                relay.run(self.judges, self.alive, self.heard)
+            finally:
+                os._exit(0)
+        return child
 
-def _child(listener: socket.socket, alive: int, say: int) -> None:
+
+def _child(listener: socket.socket, alive: int, say: int, name: str) -> None:
     """Wait for one event, judge it, end."""
     listener.setblocking(False)  # several children wake for one event
     while True:
@@ -230,12 +273,12 @@ def _child(listener: socket.socket, alive: int, say: int) -> None:
     listener.close()
     os.write(say, b"taken %d\n" % os.getpid())
     try:
-        _one(line, say)
+        _one(line, say, name)
     finally:
         os.write(say, b"done\n")
 
 
-def _one(line: socket.socket, say: int) -> None:
+def _one(line: socket.socket, say: int, name: str) -> None:
     line.setblocking(True)
     line.settimeout(5.0)
     if not ask.same_user(line, os.geteuid()):
@@ -267,9 +310,9 @@ def _one(line: socket.socket, say: int) -> None:
     words, environment, here, data = parts
     os.environ.clear()
     for pair in environment.split(b"\0"):
-        name, mark, value = pair.partition(b"=")
-        if name and mark:
-            os.environb[name] = value
+        variable, mark, value = pair.partition(b"=")
+        if variable and mark:
+            os.environb[variable] = value
     try:
         os.chdir(here or b"/")
     except OSError:
@@ -278,7 +321,9 @@ def _one(line: socket.socket, say: int) -> None:
     if line.recv(1) != b"G":  # the hook was tired of waiting and does it itself
         return
     from .. import hook
+    from ..systemone import client
 
+    client.relay = relay.through(judges_name(name), lambda: _session(data))
     kept = policy.kept or {}
     known = set(kept)
 
@@ -300,6 +345,14 @@ def _one(line: socket.socket, say: int) -> None:
             os._exit(0)
 
     hook.main(words.decode("utf-8", "surrogateescape").split("\0"), data, speaking, leave)
+
+
+def _session(data: bytes) -> str:
+    try:
+        found = jsonio.loads(data.decode("utf-8", "replace")).get("session_id")
+    except (ValueError, AttributeError):
+        return ""
+    return found if isinstance(found, str) else ""
 
 
 def _exactly(line: socket.socket, size: int) -> bytes | None:

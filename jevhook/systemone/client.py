@@ -20,8 +20,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
     import ssl
-    from collections.abc import Mapping
-    from typing import Any
+    from collections.abc import Callable, Mapping
+    from typing import Any, Protocol
+else:
+    Protocol = object
 
 MAX_BODY = 1_000_000
 MAX_HEAD = 64_000
@@ -63,15 +65,39 @@ class Call:
 
 class Reply:
     """One answer, whatever its status.  ``seconds`` by the monotonic clock, from the call to the last byte;
-    ``retry_after`` the seconds that a busy service asks to wait, 0 when it doesn't say."""
+    ``retry_after`` the seconds that a busy service asks to wait, 0 when it doesn't say; ``cached`` when nothing was
+    sent, because the very same call had been answered in this session."""
 
-    __slots__ = ("body", "retry_after", "seconds", "status")
+    __slots__ = ("body", "cached", "retry_after", "seconds", "status")
 
-    def __init__(self, status: int, body: bytes, seconds: float, retry_after: float = 0.0) -> None:
+    def __init__(
+        self, status: int, body: bytes, seconds: float, retry_after: float = 0.0, cached: bool = False
+    ) -> None:
         self.status = status
         self.body = body
         self.seconds = seconds
         self.retry_after = retry_after
+        self.cached = cached
+
+
+class Pool(Protocol):
+    """Connections that stay open between calls; what the warm process brings (``jevhook/resident/relay.py``)."""
+
+    def take(self, where: Address) -> socket.socket | None:
+        """A connection that is open and has nothing to read, or None."""
+
+    def put(self, where: Address, sock: socket.socket) -> None:
+        """Keep ``sock`` for the next call."""
+
+    def context(self, service: str) -> ssl.SSLContext:
+        """The certificates that count, read once."""
+
+    def resolved(self, host: str, port: int) -> Any:
+        """What ``socket.getaddrinfo`` says, as of a minute ago at most."""
+
+
+# Where another process makes the calls: the Reply, or None when it can't be reached and nothing was sent.
+relay: Callable[[Call, float], Reply | None] | None = None
 
 
 class Address:
@@ -140,7 +166,7 @@ def address(url: str) -> Address:
     return read
 
 
-def ask(call: Call, deadline: float) -> Reply:
+def ask(call: Call, deadline: float, pool: Pool | None = None) -> Reply:
     """Send ``call`` once and wait at most ``deadline`` seconds for the whole answer.
 
     No retry, no redirect followed.  Where the call allows the environment a say, honours ``HTTPS_PROXY`` and
@@ -158,7 +184,11 @@ def ask(call: Call, deadline: float) -> Reply:
     if not deadline > 0:
         raise late
     deadline = min(deadline, MAX_DEADLINE)
-    exchange = _Exchange(call, where, started + deadline)
+    if relay is not None and pool is None and not call.environment:
+        reply = relay(call, deadline)
+        if reply is not None:
+            return reply
+    exchange = _Exchange(call, where, started + deadline, pool)
     try:
         _thread.start_new_thread(exchange.run, ())
     except RuntimeError:
@@ -218,9 +248,23 @@ class _Counted:
 class _Exchange:
     """What the calling thread and the one that talks share."""
 
-    __slots__ = ("body", "call", "done", "error", "over", "retry_after", "sent", "sock", "status", "until", "where")
+    __slots__ = (
+        "body",
+        "call",
+        "done",
+        "error",
+        "over",
+        "pool",
+        "retry_after",
+        "sent",
+        "sock",
+        "status",
+        "until",
+        "where",
+    )
 
-    def __init__(self, call: Call, where: Address, until: float) -> None:
+    def __init__(self, call: Call, where: Address, until: float, pool: Pool | None = None) -> None:
+        self.pool = pool
         self.call = call
         self.where = where
         self.until = until
@@ -302,21 +346,10 @@ class _Exchange:
         import http.client  # 27 ms with ssl and email: only a call pays it
 
         call, where = self.call, self.where
-        proxy = _proxy(where) if call.environment and where.secure and not where.loopback else None
-        context = (_context if call.environment else _own_context)(call.service) if where.secure else None
-        if proxy is None:
-            self.connect(where.host, where.port)
-        else:
-            self.connect(proxy.host, proxy.port)
-            self.tunnel(proxy.credentials)
-        if context is not None:
-            plain = self.sock
-            assert plain is not None
-            plain.settimeout(self.left())
-            # The handshake comes after self.sock is set: give_up() must be able to reach it.
-            wrapped = context.wrap_socket(plain, server_hostname=where.host, do_handshake_on_connect=False)
-            self.sock = wrapped
-            wrapped.do_handshake()
+        pool = self.pool
+        self.sock = pool.take(where) if pool is not None else None
+        if self.sock is None:
+            self.open()
         sock = self.sock
         assert sock is not None
         self.sent = True  # before the look at the clock: who gave up and saw it unset may rely on it
@@ -324,7 +357,9 @@ class _Exchange:
 
         connection = http.client.HTTPConnection(where.host, where.port)
         connection.sock = sock
-        headers = {"Host": where.netloc, "Accept-Encoding": "identity", "Connection": "close", **call.headers}
+        headers = {"Host": where.netloc, "Accept-Encoding": "identity", **call.headers}
+        if pool is None:
+            headers["Connection"] = "close"
         try:
             connection.request("POST", where.path, call.body, headers)
         except (BrokenPipeError, ConnectionResetError):
@@ -347,13 +382,40 @@ class _Exchange:
             if response.status >= 400:
                 self.retry_after = _retry_after(response.getheader("Retry-After-Ms"), response.getheader("Retry-After"))
             self.status, self.body = response.status, body
+            if pool is not None and not response.will_close and response.isclosed():
+                self.sock = None
+                pool.put(where, sock)
         finally:
             reader.close()
+
+    def open(self) -> None:
+        """Connect, through the proxy where there is one, and greet."""
+        call, where, pool = self.call, self.where, self.pool
+        proxy = _proxy(where) if call.environment and where.secure and not where.loopback else None
+        context = None
+        if where.secure and pool is not None:
+            context = pool.context(call.service)
+        elif where.secure:
+            context = (_context if call.environment else own_context)(call.service)
+        if proxy is None:
+            self.connect(where.host, where.port)
+        else:
+            self.connect(proxy.host, proxy.port)
+            self.tunnel(proxy.credentials)
+        if context is not None:
+            plain = self.sock
+            assert plain is not None
+            plain.settimeout(self.left())
+            # The handshake comes after self.sock is set: give_up() must be able to reach it.
+            wrapped = context.wrap_socket(plain, server_hostname=where.host, do_handshake_on_connect=False)
+            self.sock = wrapped
+            wrapped.do_handshake()
 
     def connect(self, host: str, port: int) -> None:
         import socket
 
-        found = socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)
+        pool = self.pool
+        found = socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM) if pool is None else pool.resolved(host, port)
         targets = found[:4]
         problem: OSError | None = None
         for index, (family, kind, protocol, _, target) in enumerate(targets):
@@ -427,7 +489,7 @@ def _context(service: str) -> ssl.SSLContext:
     return context
 
 
-def _own_context(service: str) -> ssl.SSLContext:
+def own_context(service: str) -> ssl.SSLContext:
     """Trusts the system's certificates and nothing that the environment names.
 
     ``create_default_context`` can't be used: OpenSSL itself reads SSL_CERT_FILE and SSL_CERT_DIR there, and Python
