@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any, BinaryIO
 
 import click
@@ -11,6 +12,7 @@ from ..event import Event
 from ..hosts import MODULES, detect, load
 from ..jsonio import loads
 from .judging import Bench, bash_event, bench, where
+from .tree import hang, plain
 
 _NO_OPINION = "no opinion"  # what silence means, in the words of README
 _SHOWN = 2000  # characters of one text on the screen; --json has all of it
@@ -33,11 +35,13 @@ def explain(
     policy: str | None,
     as_json: bool,
 ) -> None:
-    """Say what COMMAND would do, without running it. Exits 0 whatever the decision is.
+    """Say what COMMAND would do, without running it: its parts, what each would do to what, which rule speaks, what a
+    judge would be asked, and what each host would be told. Nothing is asked or written. Exits 0 whatever the decision.
 
     \b
     jevhook explain 'git reset --hard && rm -rf build'
-    jevhook explain --event event.json --json
+    jevhook explain --policy strict --cwd ~/work/shop 'make deploy'
+    jevhook explain --event event.json --json | jq .judge.state
     """
     if (event_file is None) == (command is None):
         raise click.UsageError("give either a COMMAND or --event FILE")
@@ -49,7 +53,10 @@ def explain(
         event = _event(event_file)
     else:
         event = bash_event(command or "", where(cwd))
-    report = report_on(bench(policy, home, event.cwd), event)
+    made = bench(policy, home, event.cwd)
+    report = report_on(made, event)
+    if event_file is not None:
+        report["judge"]["was"] = _was(made, event)
     if as_json:
         click.echo(json.dumps(report, indent=1, ensure_ascii=False))
     else:
@@ -110,6 +117,8 @@ def report_on(made: Bench, event: Event) -> dict[str, Any]:
     from .doctor import utc
 
     flagged = [{**mark, "at": utc(mark["at"])} for mark in recall(made.env, event, "flagged")] if event.session else []
+    root = plain(text) if text and reading.shell else None
+    over = hang(root, parts) if root is not None else list(range(len(parts)))
     return {
         "flagged": flagged,
         "command": redact(text) if text else event.tool,
@@ -120,14 +129,78 @@ def report_on(made: Bench, event: Event) -> dict[str, Any]:
         "rule": result.judged.rule,
         "reason": redact(result.judged.reason),
         "read_only": bool(result.record.get("read_only")),
+        "tree": redact_value(root),
         "parts": redact_value(parts),
+        "outside": over,
         "rules": [
             {"id": hit.rule["id"], "severity": hit.severity, "mode": hit.mode, "reason": redact(hit.reason())}
             for hit in hits
         ],
+        "judge": _judge(made, event, reading, hits, result),
         "hosts": answers,
         "turned": turned,
     }
+
+
+def _judge(made: Bench, event: Event, reading: Any, hits: list[Any], result: Any) -> dict[str, Any]:
+    """Whether a judge would be asked about this call, who, and the very questions and state; nobody is.
+
+    ``asked`` False with ``why``; ``questions`` and ``state`` wherever the rules leave something to ask, so that they can
+    be read before any judge is set up.
+    """
+    from ..judges import choose
+    from ..points import egress, risk
+    from ..text.redact import redact
+
+    settings, decision, ctx = made.policy.judge, result.judged, made.context()
+    if decision.outcome == "deny":
+        return {"asked": False, "why": "a deny is never put to a judge"}
+    if not risk._wants_judge(decision, hits, ctx):
+        never = settings.get("when") == "never"
+        why = "the policy never asks ([judge] when)" if never else "the rules leave nothing to ask"
+        return {"asked": False, "why": why}
+    chosen, why = choose(settings, made.env, True, point=risk.ID, capabilities=risk.CAPABILITIES)
+    real = chosen is not None and chosen.name != "embedded"
+    level = egress.level(settings, chosen) if chosen is not None else str(settings.get("egress", "redacted"))
+    out: dict[str, Any] = {"asked": real and level != "none", "why": why, "egress": level}
+    if real and chosen is not None:
+        out["judge"] = chosen.name
+    if level == "none":
+        out["why"] = "egress = none: nothing leaves this machine"
+    elif level == "shape":
+        out |= {"questions": egress.questions_shape(), "state": egress.shape_state(event, reading, {})}
+    else:
+        requests: list[str] = []
+        if event.transcript and not event.agent:
+            from ..transcript import user_requests
+
+            try:
+                requests = [redact(text, made.env) for text in user_requests(event.transcript, event.host)]
+            except Exception:  # a transcript is a help, never a condition
+                requests = []
+        out["questions"] = {
+            name: question
+            for name, question in risk.questions().items()
+            if made.policy.rule_modes.get(f"{risk.ID}.{name}") != "off"
+        }
+        out["state"] = risk.build_state(event, reading, decision, requests, env=made.env)
+    return out
+
+
+def _was(made: Bench, event: Event) -> dict[str, Any] | None:
+    """What a judge was asked and answered when the ledger's last line about this very call was written, else None."""
+    from .. import ledger
+
+    if not os.path.exists(os.path.join(ledger.directory(made.env), "key")):
+        return None  # looking must not make one
+    digest = ledger.digest({"tool": event.tool, "input": event.input}, made.env)
+    found = None
+    for line in ledger.read(made.env, str(made.policy.ledger.get("path") or "")):
+        if digest and line.get("state_digest") == digest and isinstance(line.get("points"), list):
+            for point in line["points"]:
+                if isinstance(point, dict) and isinstance(point.get("judge"), dict) and point["judge"].get("asked"):
+                    found = {"at": line.get("asked_at"), "questions": point.get("questions"), **point["judge"]}
+    return found
 
 
 _COLOURS = {"deny": "bold red", "ask": "bold yellow", "none": "green"}
@@ -148,19 +221,35 @@ def _show(report: dict[str, Any]) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold]{safe(report['command'])}[/bold]")
-    for part in report["parts"]:
+
+    def label(part: dict[str, Any]) -> str:
         if part["effect"] == "run":
-            label = f"runs [bold]{safe(part.get('program', ''))}[/bold]"
+            told = f"runs [bold]{safe(part.get('program', ''))}[/bold]"
         else:
             what = part.get("path") or part.get("detail") or ""
             sure = "" if part["sure"] == "certain" else f", {part['sure']}"
-            label = f"[magenta]{safe(part['effect'])}[/magenta] {safe(what)} ({safe(part['target'] + sure)})"
+            told = f"[magenta]{safe(part['effect'])}[/magenta] {safe(what)} ({safe(part['target'] + sure)})"
         if part.get("via"):
-            label += f" [dim]via {safe(' → '.join(part['via']))}[/dim]"
+            told += f" [dim]via {safe(' → '.join(part['via']))}[/dim]"
         if part["rules"]:
-            label += f" [cyan]{safe(', '.join(part['rules']))}[/cyan]"
-        branch = "└──" if part is report["parts"][-1] else "├──"
-        console.print(f"{branch} {label}")  # not rich's Tree: that one breaks long paths at the terminal's width
+            told += f" [cyan]{safe(', '.join(part['rules']))}[/cyan]"
+        return told
+
+    # not rich's Tree: that one breaks long paths at the terminal's width
+    def show(node: dict[str, Any], before: str, more: list[int]) -> None:
+        below: list[Any] = [*node.get("parts", ()), *node["children"], *more]
+        for one in below:
+            last = one is below[-1]
+            branch, deeper = ("└── ", "    ") if last else ("├── ", "│   ")
+            if isinstance(one, int):
+                console.print(f"{before}{branch}{label(report['parts'][one])}")
+            else:
+                joined = f"[dim]{safe(one['after'])}[/dim] " if one.get("after") else ""
+                kind = "" if one["kind"] == "command" else f" [dim]({safe(one['kind'])})[/dim]"
+                console.print(f"{before}{branch}{joined}{safe(one['text'])}{kind}")
+                show(one, before + deeper, [])
+
+    show(report["tree"] or {"children": []}, "", report["outside"])
     for rule in report["rules"]:
         colour = _COLOURS.get(rule["severity"], "dim")
         mode = "" if rule["mode"] == "active" else f" ({rule['mode']})"
@@ -173,6 +262,16 @@ def _show(report: dict[str, Any]) -> None:
     if report["mode"] != "active":
         more += f" (tool.risk is {report['mode']}: nothing is acted)"
     console.print(f"decision: [{_COLOURS.get(outcome, 'green')}]{word}[/]{more}, policy {safe(report['policy'])}")
+    judge = report["judge"]
+    asked = f"would ask {safe(judge.get('judge', ''))}" if judge["asked"] else "asks nobody"
+    more = "" if judge["asked"] or "state" not in judge else " (--json has what a judge would be asked)"
+    console.print(f"judge: {asked}: {safe(judge['why'])}{more}")
+    if judge["asked"]:
+        for name, question in judge["questions"].items():
+            console.print(f"  [dim]{safe(name)}:[/dim] {safe(question['instructions'])}")
+        console.print(f"  [dim]about:[/dim] {safe(json.dumps(judge['state'], ensure_ascii=False))}")
+    if judge.get("was"):
+        console.print(f"  [dim]was asked {safe(judge['was']['at'])}:[/dim] {safe(judge['was'].get('answers'))}")
     for name, answer in report["hosts"].items():
         text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
         turned = report["turned"].get(name)
