@@ -183,7 +183,8 @@ def gate(
         return _alone(rules, threshold, via, why)
     result = asker.judge(told, [QUESTION], threshold=threshold, model=model)
     verdict = result.verdicts[0]
-    decision, reason, hint = _together(rules, verdict, bool(state.strip()))
+    # Where a host started us the state is the agent's own words, and only the person's lift a question.
+    decision, reason, hint = _together(rules, verdict, bool(state.strip()) and not asker.hosted)
     return Gated(
         decision,
         verdict.confidence,
@@ -200,7 +201,7 @@ def gate(
     )
 
 
-def _together(rules: _Rules, verdict: Verdict, has_state: bool) -> tuple[Answer, said.Reason | None, str]:
+def _together(rules: _Rules, verdict: Verdict, vouched: bool) -> tuple[Answer, said.Reason | None, str]:
     """(decision, reason, hint) of rules that deny nothing and a judge that was asked."""
     if verdict.escalate:
         return "escalate", verdict.reason, _joined(verdict.hint, rules.reason)
@@ -208,8 +209,8 @@ def _together(rules: _Rules, verdict: Verdict, has_state: bool) -> tuple[Answer,
         return "deny", None, _joined("The judge would not let this run.", rules.reason)
     if rules.outcome != "ask":
         return "allow", None, ""
-    if rules.unrecoverable or not has_state:
-        why = "cannot be got back" if rules.unrecoverable else "nobody said that it is wanted"
+    if rules.unrecoverable or not vouched:
+        why = "cannot be got back" if rules.unrecoverable else "nobody who may has said that it is wanted"
         return "escalate", "unsure", f"{rules.reason} The judge would allow it, but a person decides: {why}."
     return "allow", None, f"The rules would ask ({rules.reason}); by the state given, the judge allows it."
 

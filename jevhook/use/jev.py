@@ -30,7 +30,7 @@ from .verdict import Result, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from ..judges import Judge, JudgeReply
@@ -116,23 +116,66 @@ class Jev:
 
         return await asyncio.to_thread(self.judge, state, questions, threshold=threshold, model=model)
 
-    def gate(self, tool: str, input: Any, *, state: str = "", description: str = "", **more: Any) -> Gated:
+    def gate(
+        self,
+        tool: str,
+        input: Any,
+        *,
+        state: str = "",
+        description: str = "",
+        threshold: float | None = None,
+        model: str | None = None,
+        cwd: str | None = None,
+    ) -> Gated:
         """May this tool call run?  See ``jevhook.use.gate.gate``."""
         from .gate import gate
 
-        return gate(tool, input, state=state, description=description, jev=self, **more)
+        return gate(
+            tool, input, state=state, description=description, threshold=threshold, model=model, cwd=cwd, jev=self
+        )
 
-    def items(self, question: asked.Q, items: Sequence[str | tuple[int, str]], **more: Any) -> Items:
+    def items(
+        self,
+        question: asked.Q,
+        items: Sequence[str | tuple[int, str]],
+        *,
+        context: str = "",
+        threshold: float | None = None,
+        model: str | None = None,
+        most: int = 500,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Items:
         """One question about many texts.  See ``jevhook.use.items.judge_items``."""
         from .items import judge_items
 
-        return judge_items(self, question, items, **more)
+        return judge_items(
+            self, question, items, context=context, threshold=threshold, model=model, most=most, progress=progress
+        )
 
-    async def agate(self, tool: str, input: Any, *, state: str = "", description: str = "", **more: Any) -> Gated:
+    async def agate(
+        self,
+        tool: str,
+        input: Any,
+        *,
+        state: str = "",
+        description: str = "",
+        threshold: float | None = None,
+        model: str | None = None,
+        cwd: str | None = None,
+    ) -> Gated:
         """``gate`` without blocking the event loop."""
         import asyncio
 
-        return await asyncio.to_thread(self.gate, tool, input, state=state, description=description, **more)
+        return await asyncio.to_thread(
+            self.gate,
+            tool,
+            input,
+            state=state,
+            description=description,
+            threshold=threshold,
+            model=model,
+            cwd=cwd,
+        )
 
     def answer(self, request: Request) -> Result:
         """The result for a request that was read (``request.read``)."""
