@@ -352,7 +352,7 @@ def _mend(env: dict[str, str], cwd: str, chosen: str | None, only: tuple[str, ..
         if guard.state == "off" and any(trouble.mend for trouble in guard.troubles):
             host = hosts.installer(name)
             record = receipts.load(env, name, guard.path) or {}
-            again(host, env, here.root, guard.path, record.get("points"), made)
+            again(host, env, guard.path, record.get("points"), made)
 
 
 @click.command("doctor")

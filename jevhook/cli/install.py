@@ -38,11 +38,13 @@ def present(host: Installer, env: dict[str, str], root: str) -> bool:
     return os.path.isdir(host.directory(env)) or bool(binary(host, env, root))
 
 
-def chosen(which: str, env: dict[str, str], root: str) -> list[Installer]:
+def chosen(which: str, env: dict[str, str], root: str, scope: str) -> list[Installer]:
     """The hosts that an argument means.  Raises ClickException when "all" means none."""
     if which != "all":
         return [hosts.installer(which)]
     found = [host for host in map(hosts.installer, hosts.installable()) if present(host, env, root)]
+    if scope == "managed":
+        found = [host for host in found if host.MANAGED]
     if not found:
         names = ", ".join(hosts.installable())
         raise click.ClickException(f"no host was found here: name the one you mean ({names})")
@@ -68,27 +70,42 @@ def project(env: dict[str, str], cwd: str) -> str:
     return "" if (home + os.sep).startswith(above) else root
 
 
-def _where(of_project: bool) -> tuple[dict[str, str], str, str]:
-    """(environment, the working directory's project, that again where the project's settings are meant)."""
+def _where() -> tuple[dict[str, str], str]:
+    """(environment, the working directory's project, "" for none)."""
     env = dict(os.environ)
     try:
-        root = project(env, os.getcwd())
-    except OSError:
-        root = ""
-    if of_project and not root:
-        raise click.ClickException("--project: the working directory is in no project")
-    return env, root, root if of_project else ""
+        return env, project(env, os.getcwd())
+    except OSError:  # the directory was removed under us
+        return env, ""
 
 
-def again(
-    host: Installer, env: dict[str, str], root: str, path: str, points: list[str] | None, made: policy.Policy
-) -> None:
+def _file(host: Installer, env: dict[str, str], root: str, scope: str) -> str:
+    """The settings file that is meant.  Raises Refused where the host has none there."""
+    if scope == "managed":
+        if not host.MANAGED:
+            raise Refused(f"managed settings of {host.TITLE} are for your own hand. {host.STURDIER}")
+        return host.MANAGED
+    if scope == "project" and not root:
+        raise Refused("--project: the working directory is in no project")
+    return host.settings(env, root if scope == "project" else "")
+
+
+def again(host: Installer, env: dict[str, str], path: str, points: list[str] | None, made: policy.Policy) -> None:
     """Install into ``path`` once more, after showing the change and asking.  What is in the way is said."""
-    own = root if root and path == host.settings(env, root) else ""
     try:
-        _install(host, env, root, own, points, made, dry_run=False, yes=False, trust=True, mcp=False)
+        _install(host, env, "", path, points, made, dry_run=False, yes=False, trust=True, mcp=False)
     except (Refused, OSError) as wrong:
         click.echo(f"{host.TITLE}: {policy.clean(str(wrong))}", err=True)
+
+
+def _scope(command: Any) -> Any:
+    for name, said in (
+        ("managed", "The machine's settings, for every user: no repository can switch these off (Claude Code)."),
+        ("project", "Your personal settings for this project."),
+        ("user", "Your own settings (the default)."),
+    ):
+        command = click.option(f"--{name}", "scope", flag_value=name, default=name == "user", help=said)(command)
+    return command
 
 
 def _points(given: str | None) -> list[str] | None:
@@ -114,27 +131,28 @@ def _show(made: Plan) -> None:
 
 @click.command("install")
 @click.argument("host", type=_Host(), default="all")
-@click.option("--user/--project", "user", default=True, help="Your own settings (the default), or this project's.")
+@_scope
 @click.option("--points", metavar="A,B", help="Only what these decision points need (default: all).")
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.  Needs no terminal where nothing of jevhook is there yet.")
 @click.option("--trust/--no-trust", default=True, help="Codex: record your trust in the hooks as well (the default).")
 @click.option("--mcp", is_flag=True, help="Register the MCP server too, through the host's own command.")
-def install(host: str, user: bool, points: str | None, dry_run: bool, yes: bool, trust: bool, mcp: bool) -> None:
+def install(host: str, scope: str, points: str | None, dry_run: bool, yes: bool, trust: bool, mcp: bool) -> None:
     """Register the hook in the settings of HOST: claude, codex, or all that are found here (the default).
 
     Shows the change first and asks.  Nothing else in the file is touched, the old file is kept, and `jevhook
     uninstall` puts it back.  Run again after you have moved or upgraded Python: it only changes what is not right.
     """
-    env, root, own = _where(not user)
+    env, root = _where()
     wanted = _points(points)
     if not dry_run:
         no_agent("jevhook install")
     made = policy.load(env, cwd=root, in_hook=True, managed=policy.MANAGED)
     failed = False
-    for each in chosen(host, env, root):
+    for each in chosen(host, env, root, scope):
         try:
-            failed |= not _install(each, env, root, own, wanted, made, dry_run=dry_run, yes=yes, trust=trust, mcp=mcp)
+            path = _file(each, env, root, scope)
+            failed |= not _install(each, env, root, path, wanted, made, dry_run=dry_run, yes=yes, trust=trust, mcp=mcp)
         except (Refused, OSError) as wrong:
             click.echo(f"{each.TITLE}: not installed: {policy.clean(str(wrong))}", err=True)
             failed = True
@@ -142,15 +160,16 @@ def install(host: str, user: bool, points: str | None, dry_run: bool, yes: bool,
 
 
 def _install(
-    host: Installer, env: dict[str, str], root: str, project: str, points: list[str] | None, made: policy.Policy,
+    host: Installer, env: dict[str, str], root: str, path: str, points: list[str] | None, made: policy.Policy,
     *, dry_run: bool, yes: bool, trust: bool, mcp: bool,
 ) -> bool:  # fmt: skip
     """Whether all went well.  Raises Refused, OSError, ClickException."""
     strict = made.failure("tool.risk") != "open"
-    todo = plan.install(host, env, project=project, points=points, fail_closed=strict, trusted=trust)
-    path = todo.record["path"]
-    if project and os.path.realpath(sys.prefix).startswith(os.path.realpath(root) + os.sep):
+    todo = plan.install(host, env, path=path, points=points, fail_closed=strict, trusted=trust)
+    if root and os.path.realpath(sys.prefix).startswith(os.path.realpath(root) + os.sep):
         todo.notes.append(f"{sys.prefix} lies in this project: who can write here can replace the guard")
+    if path == host.MANAGED and not _for_everybody(sys.executable):
+        todo.notes.append(f"{sys.executable} can't be started by every user: their calls would go through unjudged")
     _show(todo)
     if not todo.changes:
         click.echo(f"{host.TITLE}: {path} is as it should be")
@@ -174,6 +193,18 @@ def _install(
     if mcp and dry_run:
         click.echo(f"{host.TITLE}: would run: {shlex.join([host.PROGRAM, *host.mcp_add(_server())])}")
     return _register(host, env, root, todo) if mcp and not dry_run else True
+
+
+def _for_everybody(program: str) -> bool:
+    """Whether any user may start ``program``: it and every directory above it, behind its links too."""
+    for path in {os.path.abspath(program), os.path.realpath(program)}:
+        while True:
+            if not os.stat(path).st_mode & 0o001:
+                return False
+            if path == os.path.dirname(path):
+                break
+            path = os.path.dirname(path)
+    return True
 
 
 def _server() -> list[str]:
@@ -217,30 +248,30 @@ def _run(words: list[str], env: dict[str, str]) -> subprocess.CompletedProcess[s
 
 @click.command("uninstall")
 @click.argument("host", type=_Host(), default="all")
-@click.option("--user/--project", "user", default=True, help="Your own settings (the default), or this project's.")
+@_scope
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-def uninstall(host: str, user: bool, dry_run: bool, yes: bool) -> None:
+def uninstall(host: str, scope: str, dry_run: bool, yes: bool) -> None:
     """Take the hook out of the settings of HOST: claude, codex, or all that are found here (the default).
 
     A file that nobody changed since is put back to the byte; from any other exactly our entries are taken.  The
     policy and the ledger stay where they are.
     """
-    env, root, own = _where(not user)
+    env, root = _where()
     if not dry_run:
         at_keyboard("jevhook uninstall")
     failed = False
-    for each in chosen(host, env, root):
+    for each in chosen(host, env, root, scope):
         try:
-            _uninstall(each, env, root, own, dry_run, yes)
+            _uninstall(each, env, root, _file(each, env, root, scope), dry_run, yes)
         except (Refused, OSError) as wrong:
             click.echo(f"{each.TITLE}: not uninstalled: {policy.clean(str(wrong))}", err=True)
             failed = True
     raise SystemExit(1 if failed else 0)
 
 
-def _uninstall(host: Installer, env: dict[str, str], root: str, project: str, dry_run: bool, yes: bool) -> None:
-    todo = plan.uninstall(host, env, project)
+def _uninstall(host: Installer, env: dict[str, str], root: str, path: str, dry_run: bool, yes: bool) -> None:
+    todo = plan.uninstall(host, env, path)
     _show(todo)
     mcp = bool(todo.record.get("mcp"))
     if not todo.changes and not mcp:

@@ -22,8 +22,8 @@ REGISTER = (("PreToolUse", "*"), ("PostToolUse", "*"), ("PostToolUseFailure", "*
 LOADED = "It counts at once: running sessions read it again within a second."
 UNTRUSTED = ""
 STURDIER = (
-    "Sturdier places: started as `claude --plugin-dir hooks/claude-plugin` or from managed settings\n"
-    "(/etc/claude-code/managed-settings.json), the hook can't be replaced by a repository that repeats its command."
+    "Sturdier: `jevhook install claude --managed`, which no repository can switch off or replace, or the plugin\n"
+    "(`claude --plugin-dir hooks/claude-plugin` of a checkout), which none can replace."
 )
 SHELL = ("/bin/sh", "-c")  # whatever $SHELL says
 DEFAULT_TIMEOUT = 600.0  # seconds, where the entry names none
@@ -117,7 +117,8 @@ def elsewhere(
     # holds a switch wins, false over true as well.
     places = [(cwd, _PROJECT[0]), (root, _PROJECT[1]), (cwd, _PROJECT[1])]
     projects = dict.fromkeys(os.path.join(folder, name) for folder, name in places if folder)
-    for place in (settings(env), *projects, MANAGED):
+    # What an administrator wrote, nobody below switches off or replaces.
+    for place in (MANAGED,) if path == MANAGED else (settings(env), *projects, MANAGED):
         document, wrong = _read(place)
         if "disableAllHooks" in document:
             switch = place if document["disableAllHooks"] is True else ""

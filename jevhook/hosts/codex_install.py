@@ -42,10 +42,13 @@ ASK_SECONDS = 10.0  # for codex app-server; it takes a third of a second
 
 
 def directory(env: Mapping[str, str]) -> str:
-    """The user's own directory: CODEX_HOME, else ``~/.codex``; "" without a home."""
+    """The user's own directory: CODEX_HOME, else ``~/.codex``; "" without a home.
+
+    Codex follows the links of CODEX_HOME, and only those, before it names a file in its record of trust.
+    """
     moved = env.get("CODEX_HOME", "")
     home = config.home(env)
-    return os.path.abspath(moved) if moved else os.path.join(home, ".codex") if home else ""
+    return os.path.realpath(moved) if moved else os.path.join(home, ".codex") if home else ""
 
 
 def settings(env: Mapping[str, str], project: str = "") -> str:

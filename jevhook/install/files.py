@@ -44,8 +44,11 @@ class Change:
     made: list[str] = field(default_factory=list)
 
 
-def look(path: str) -> Found:
-    """The file at ``path``, which need not be there.  Raises Refused when it can't be read, or could not be written."""
+def look(path: str, shared: bool = False) -> Found:
+    """The file at ``path``, which need not be there: then ``shared`` says whether others are to read it.
+
+    Raises Refused when it can't be read, or could not be made.
+    """
     try:
         facts = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -54,7 +57,7 @@ def look(path: str) -> Found:
             raise Refused(f"{above} is a file, so {path} can't be made in it") from None
         if not os.access(above, os.W_OK | os.X_OK):
             raise Refused(f"{above} can't be written, so {path} can't be made") from None
-        return Found(path, path, None)
+        return Found(path, path, None, 0o644 if shared else 0o600)
     except OSError as wrong:
         raise Refused(f"{path} can't be looked at: {wrong.strerror or wrong}") from None
     real, notes = path, []
@@ -95,7 +98,7 @@ def write(change: Change) -> None:
         if now.data is not None:
             os.unlink(found.real)
         return
-    _make(os.path.dirname(found.real), change.made)
+    _make(os.path.dirname(found.real), change.made, 0o755 if found.mode & 0o044 else 0o700)
     temporary = f"{found.real}.{os.getpid()}.{time.monotonic_ns():x}.tmp"
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
     try:
@@ -128,9 +131,9 @@ def _existing(folder: str) -> str:
     return folder
 
 
-def _make(folder: str, made: list[str]) -> None:
+def _make(folder: str, made: list[str], mode: int) -> None:
     if os.path.isdir(folder):
         return
-    _make(os.path.dirname(folder), made)
-    os.mkdir(folder, 0o700)
+    _make(os.path.dirname(folder), made, mode)
+    os.mkdir(folder, mode)
     made.append(folder)

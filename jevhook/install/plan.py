@@ -77,17 +77,17 @@ def install(
     host: Installer,
     env: Mapping[str, str],
     *,
-    project: str = "",
+    path: str = "",
     points: list[str] | None = None,
     fail_closed: bool = False,
     trusted: bool = True,
     python: str = "",
 ) -> Plan:
-    """The plan to register the hook.  Raises Refused with the reason why nothing can be done."""
+    """The plan to register the hook in ``path`` (the user's own settings).  Raises Refused where nothing can be done."""
     if not host.directory(env):
         raise Refused("there is no home directory")
-    path = host.settings(env, project)
-    found = files.look(path)
+    path = path or host.settings(env)
+    found = files.look(path, shared=path == host.MANAGED)
     files.may_write(found)
     text = found.text()
     blank = not text.strip()
@@ -110,7 +110,7 @@ def install(
     if blank:
         after += "\n"
     record = {
-        "schema": 1, "host": host.NAME, "path": path, "project": project, "command": line, "events": list(wanted),
+        "schema": 1, "host": host.NAME, "path": path, "command": line, "events": list(wanted),
         "points": points, "version": __version__, "at": ledger.now_iso(), "mcp": bool(old and old.get("mcp")),
         "trusted": list(old.get("trusted", [])) if old else [],
         "files": [{"path": path, "after": files.digest(after.encode()), "made": made}],
@@ -149,11 +149,11 @@ def _trust(
     plan.notes += found.notes
 
 
-def uninstall(host: Installer, env: Mapping[str, str], project: str = "") -> Plan:
-    """The plan to take the hook out: every file as it was where nobody changed it since, else without our entries."""
+def uninstall(host: Installer, env: Mapping[str, str], path: str = "") -> Plan:
+    """The plan to take the hook out of ``path`` (the user's own settings): every file as it was where nobody changed it since, else without our entries."""
     if not host.directory(env):
         raise Refused("there is no home directory")
-    path = host.settings(env, project)
+    path = path or host.settings(env)
     old = receipts.load(dict(env), host.NAME, path)
     plan = Plan(host, old or {"host": host.NAME, "path": path, "files": []}, adds=False)
     found = files.look(path)

@@ -208,6 +208,18 @@ def test_a_hook_in_the_managed_file_counts(here: Path, private_home: Path, tmp_p
     assert (code, is_) == (0, "on")
 
 
+def test_nobody_below_switches_a_managed_hook_off(here: Path, private_home: Path, tmp_path: Path) -> None:
+    file = install("claude", path=claude_install.MANAGED)
+    assert file == tmp_path / "managed-settings.json" and file.stat().st_mode & 0o777 == 0o644
+    (here / ".claude").mkdir()
+    command = json.loads(file.read_text())["hooks"]["PreToolUse"][0]["hooks"][0]
+    repeated = {"PreToolUse": [{"hooks": [{**command, "timeout": 0.001}]}]}
+    (here / ".claude/settings.json").write_text(json.dumps({"disableAllHooks": True, "hooks": repeated}))
+    assert state("--host", "claude") == (0, "on", "")
+    edit(file, lambda d: d.update(disableAllHooks=True))
+    assert state("--host", "claude")[1] == "off"
+
+
 def test_a_projects_own_entries_are_not_started_unless_this_user_put_them_there(here: Path, tmp_path: Path) -> None:
     evil = tmp_path / "python"
     ran = tmp_path / "ran"
@@ -228,7 +240,7 @@ def test_a_projects_own_entries_are_not_started_unless_this_user_put_them_there(
 
 
 def test_a_project_install_counts_in_its_project(here: Path) -> None:
-    file = install("claude", project=str(here))
+    file = install("claude", path=str(here / ".claude/settings.local.json"))
     code, is_, _ = state("--host", "claude")
     assert (code, is_) == (0, "on")
     edit(file, lambda d: d.update(disableAllHooks=True))

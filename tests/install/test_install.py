@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from jevhook.cli import main
-from jevhook.hosts import codex_install, installable, installer
+from jevhook.hosts import claude_install, codex_install, installable, installer
 from jevhook.install import entries, plan, receipts
 from jevhook.install.files import Refused
 
@@ -310,6 +310,30 @@ def test_the_projects_own_file_is_the_personal_one(private_home: Path, tmp_path:
     assert not (private_home / ".claude").exists()
     assert run("uninstall", "claude", "--project", "--yes", terminal=True)[0] == 0
     assert not (tmp_path / ".claude").exists()
+
+
+def test_the_machines_settings_are_for_every_user(private_home: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    managed = tmp_path / "etc" / "claude-code" / "managed-settings.json"
+    monkeypatch.setattr(claude_install, "MANAGED", str(managed))
+    code, said = run("install", "claude", "--managed", "--yes")
+    assert code == 0, said
+    assert "jevhook" in managed.read_text() and stat.S_IMODE(managed.stat().st_mode) == 0o644
+    assert stat.S_IMODE(managed.parent.stat().st_mode) == 0o755 and not (private_home / ".claude").exists()
+    open_to_all = all(above.stat().st_mode & 1 for above in Path(sys.executable).resolve().parents)
+    assert ("can't be started by every user" in said) or open_to_all
+    assert run("uninstall", "claude", "--managed", "--yes", terminal=True)[0] == 0
+    assert not (tmp_path / "etc").exists()
+    code, said = run("install", "codex", "--managed", "--yes")
+    assert code == 1 and "requirements.toml" in said
+
+
+def test_codex_follows_the_links_of_its_variable(private_home: Path, tmp_path: Path) -> None:
+    """Else the trust would be recorded under a name that Codex never asks for (seen on 0.171.0)."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert run("install", "codex", "--yes", CODEX_HOME=str(tmp_path / "link"))[0] == 0
+    state = tomllib.loads((tmp_path / "real/config.toml").read_text())["hooks"]["state"]
+    assert all(key.startswith(f"{tmp_path}/real/hooks.json:") for key in state)
 
 
 def test_a_dry_run_shows_the_change_and_makes_none(private_home: Path) -> None:
