@@ -408,7 +408,8 @@ def _look(prepared: Prepared, ctx: Context) -> None:
     ask = ctx.policy.threshold("tool.injection.ask", _ASK)
     spoken: list[tuple[float, int, int, int, Sight]] = []  # (weight, slot, start, end, sight): seen by the rules
     silent: list[tuple[int, int, int]] = []
-    near: tuple[str, Sight] | None = None  # the end of the passage before, of whichever text
+    near: tuple[float, int, int, int, Sight] | None = None  # the passage before, of whichever text
+    tail = ""  # its end
     for number, slot in enumerate(prepared.slots):
         text = slot.text
         about = injection.speaks_of_attacks(words(text[:20000]))
@@ -425,15 +426,20 @@ def _look(prepared: Prepared, ctx: Context) -> None:
                 spoken.append((sight.weight, number, start, end, sight))
             else:
                 silent.append((number, start, end))
-            if near and near[1].weight >= 0.8 and sight.weight >= 0.8 and not (near[1].overt or sight.overt):
+            low, high = sorted((near[4].weight, sight.weight)) if near else (0.0, 0.0)
+            here = (sight.weight, number, start, end, sight)
+            if near and (low >= 0.8 or high >= SUSPECT) and not (near[4].overt or sight.overt):
                 # An order cut in two: what the end of the one and the beginning of the other say together.
                 seam = injection.see(
-                    near[0] + text[start : start + 450], about=about, strict=not prepared.foreign, data=data
+                    tail + text[start : start + 450], about=about, strict=not prepared.foreign, data=data
                 )
                 if seam.overt:
-                    for half in (near[1], sight):
-                        half.overt, half.forged, half.score, half.hits = True, seam.forged, 1.0, seam.hits
-            near = (piece[-450:] + ("\n" if end == len(text) else ""), sight)
+                    for half in (near, here):
+                        half[4].overt, half[4].forged, half[4].score, half[4].hits = True, seam.forged, 1.0, seam.hits
+                        if half[1:4] in silent[-2:]:
+                            del silent[-1 if silent[-1] == half[1:4] else -2]
+                            spoken.append(half)
+            near, tail = here, piece[-450:] + ("\n" if end == len(text) else "")
     flags: list[Flag] = []
     seen = spoken
     if prepared.foreign:
@@ -636,6 +642,8 @@ def settle(prepared: Prepared, answers: dict[str, dict[str, Any]], ctx: Context)
     }
     if prepared.second is not None:
         record["minilm"] = prepared.second
+    if any(slot.cut for slot in prepared.slots):
+        record["unseen"] = "what the host's file of this output holds beyond what is read of it"
     if len(prepared.slots) >= MAX_SLOTS:
         record["unseen"] = f"texts beyond the first {MAX_SLOTS}"
     named = acted + marked
