@@ -57,13 +57,13 @@ def jev(backend: str | None, model: str | None, threshold: float | None, timeout
     of it stands.  Raises BadRequest."""
     from ..systemone import dialects
 
-    name = dialects.named(backend or "")
-    if name not in ("", "auto", "embedded", "mock", "none", *dialects.MODULES):
-        raise BadRequest(f"--backend: unknown provider {name!r}; use one of {', '.join(sorted(dialects.MODULES))}")
     try:
-        made = Jev(name, model=model, threshold=threshold, timeout=timeout, cwd=cwd)
+        made = Jev(backend, model=model, threshold=threshold, timeout=timeout, cwd=cwd)
     except RequestError as wrong:
         raise BadRequest(f"--{wrong}") from None
+    known = ("", "auto", "embedded", "mock", "none", *dialects.MODULES)
+    if dialects.named(made.backend) not in known and made.backend not in made.policy.judge["tier"]:
+        raise BadRequest(f"--backend: unknown provider {backend!r}; use one of {', '.join(sorted(dialects.MODULES))}")
     for problem in made.policy.problems:
         click.echo(f"problem: {clean(problem)}", err=True)
     return made

@@ -46,7 +46,8 @@ _TRANSIENT = ("rate_limited", "server")  # the service's own word that it may be
 class Jev:
     """A judge, chosen as the commands choose it: your or the managed config, the skill record, JEV_BACKEND, a key.
 
-    ``backend``    a provider's name instead ("auto" or None: find one); the managed config's word stands above it
+    ``backend``    a provider's or a configured tier's name instead ("auto" or None: find one); the managed config's word
+                   stands above it
     ``model``      the model to ask instead of the provider's or the config's
     ``threshold``  the confidence below which a verdict escalates; None: 0.5 where the service reports one, else 0.4
     ``timeout``    seconds for one request, its retries included
@@ -320,7 +321,7 @@ class Jev:
         from ..judges.guarded import guard
         from ..systemone import dialects
 
-        backend = dialects.named(self.backend)
+        backend = self.backend if self.backend in (settings.get("tier") or {}) else dialects.named(self.backend)
         env = {**self.env, "JEV_MODEL": model} if model else self.env
         if backend in ("", "auto"):
             judge, via = judges.choose(settings, env, self.hosted)

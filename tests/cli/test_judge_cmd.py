@@ -251,6 +251,16 @@ def test_items_of_a_file_by_their_lines(tmp_path: Path) -> None:
     assert nobody.code == 3 and "TYPESAFE_API_KEY" in nobody.json["hint"]
 
 
+def test_a_script_of_answers_can_be_played(tmp_path: Path) -> None:
+    (tmp_path / "answers.json").write_text('{"answers": {"q0": 0.95, "q1": "b"}}')
+    (tmp_path / "outage.json").write_text('{"error": {"kind": "timeout"}}')
+    words = ("judge", "--backend", "mock", "--state", "x", "--check", "Is it?", "--pick", "Which?", "a,b")
+    played = run(tmp_path, *words, JEVHOOK_MOCK=str(tmp_path / "answers.json"))
+    outage = run(tmp_path, *words, JEVHOOK_MOCK=str(tmp_path / "outage.json"))
+    assert (played.code, played.json["answers"]) == (0, {"q0": 0.95, "q1": "b"})
+    assert (outage.code, {v["reason"] for v in outage.json["verdicts"]}) == (3, {"unreachable"})
+
+
 def test_what_is_wrong_with_the_configuration_is_told_and_the_rest_stands(tmp_path: Path) -> None:
     (tmp_path / ".config/jevhook").mkdir(parents=True)
     (tmp_path / ".config/jevhook/config.toml").write_text("nonsense = 1\n")

@@ -248,6 +248,24 @@ def test_the_backend_and_the_model_can_be_named(tmp_path: Path) -> None:
     assert header_of(server.requests[1], "Authorization") is None  # a key goes only to whom it belongs
 
 
+def test_tiers_are_asked_one_after_the_other_and_take_no_model(tmp_path: Path) -> None:
+    with serve(answering) as server:
+        config(
+            tmp_path,
+            '[judge]\ntiers = ["embedded", "at-home"]\n'
+            f'[judge.tier.at-home]\nprovider = "native"\nbase_url = "{server.url}"\nmax_questions = 2\n',
+        )
+        jev = Jev(env=env_for(tmp_path))
+        result = jev.judge("x", [check("Green?"), check("Red?"), rate("How?", ["fine", "down"])])
+        named = jev.judge("x", [check("Green?")], model="other")
+        one = Jev("at-home", model="other", env=env_for(tmp_path)).judge("x", [check("Green?")])
+    assert result.answers == {"q0": 0.9, "q1": 0.9, "q2": 0.1}
+    assert [len(body_of(request)["questions"]) for request in server.requests] == [2, 1, 1]
+    assert result.backend == "cascade(embedded>native/jev-latest)"
+    assert named["q0"].reason == "unreachable" and "each has its own model" in named["q0"].hint
+    assert one.answered and one.backend == "native/other"
+
+
 def test_the_managed_config_stands_above_a_named_backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     managed = tmp_path / "policy.toml"
     managed.write_text('[judge]\nprovider = "none"\n')

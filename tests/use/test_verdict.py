@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from jevhook import route
 from jevhook.systemone import wire
@@ -133,3 +135,35 @@ def test_what_is_to_be_written_or_cannot_be_listed_is_not_for_a_judge(
 ) -> None:
     way = route(produces_content=content, enumerable=enumerable)
     assert (way.to, way.reason) == (to, reason)
+
+
+numbers = (
+    st.floats(allow_nan=True) | st.floats(0, 1) | st.integers(-2, 3) | st.booleans() | st.none() | st.text(max_size=3)
+)
+spread = st.dictionaries(st.sampled_from(["a", "b", "c", "0", "1", "2", "x"]), st.floats(0, 1) | numbers, max_size=4)
+natives = st.fixed_dictionaries(
+    {"type": st.sampled_from(["noul", "choice", "score", "refusal"])},
+    optional={
+        "noul": numbers,
+        "choice": st.sampled_from(["a", "b", "c", "x"]) | numbers,
+        "score": numbers,
+        "probabilities": spread | numbers,
+        "confidence": numbers,
+    },
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(natives, st.sampled_from([NOUL, CHOICE, SCORE]), st.none() | st.floats(0, 1))
+def test_whatever_a_service_says_is_a_whole_verdict_or_no_answer(
+    native: dict[str, Any], question: dict[str, Any], threshold: float | None
+) -> None:
+    answers, warnings = wire.read_answers({"x": question}, {"answers": {"x": native}})
+    if not answers:
+        assert len(warnings) == 1
+        return
+    made = judged("x", question, answers["x"], threshold)
+    needed = threshold if threshold is not None else 0.5 if made.confidence_from == "reported" else 0.4
+    assert 0 <= made.confidence <= 1 and made.answer is not None
+    assert made.escalate == (made.confidence < needed) == (made.reason == "unsure") == bool(made.hint)
+    assert made.confidence_from == ("estimated" if question is NOUL else made.confidence_from)
