@@ -28,11 +28,18 @@ def commands_page() -> str:
     from jevhook.cli import COMMANDS
 
     out = ["# Commands\n\nWritten by `scripts/docs --help-texts`; a test fails when it is out of date.\n"]
-    for name, (module, attribute, _) in sorted(COMMANDS.items()):
-        command: click.Command = getattr(importlib.import_module(module), attribute)
+
+    def section(name: str, command: click.Command, level: int) -> None:
         settings = {"help_option_names": ["-h", "--help"], "terminal_width": 100, "max_content_width": 100}
         context = click.Context(command, info_name=f"jevhook {name}", **settings)
-        out.append(f"\n## jevhook {name}\n\n```text\n{command.get_help(context)}\n```\n")
+        out.append(f"\n{'#' * level} jevhook {name}\n\n```text\n{command.get_help(context)}\n```\n")
+        if isinstance(command, click.Group):
+            for inner, below in sorted(command.commands.items()):
+                if not below.hidden:
+                    section(f"{name} {inner}", below, level + 1)
+
+    for name, (module, attribute, _) in sorted(COMMANDS.items()):
+        section(name, getattr(importlib.import_module(module), attribute), 2)
     return "".join(out)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import subprocess
@@ -53,6 +54,21 @@ def test_every_command_shown_exists(page: str) -> None:
     assert found <= set(COMMANDS)
     if page == "README.md":
         assert found == set(COMMANDS), "README shows every command"
+
+
+def test_the_command_table_names_every_command_and_no_other() -> None:
+    section = text("README.md").split("\n## Commands\n")[1].split("\n## ")[0]
+    cells = [line.split(" | ")[0] for line in section.splitlines() if line.startswith("| `")]
+    named = {name for cell in cells for name in re.findall(r"`(?:jevhook|jev-use) ([a-z][a-z-]*)", cell)}
+    assert named == set(COMMANDS)
+
+
+def test_the_commands_page_has_every_subcommand_too() -> None:
+    page = text("docs/commands.md")
+    for name, (module, attribute, _) in COMMANDS.items():
+        command = getattr(importlib.import_module(module), attribute)
+        for inner, below in getattr(command, "commands", {}).items():
+            assert below.hidden or f"\n### jevhook {name} {inner}\n" in page
 
 
 @pytest.mark.parametrize("page", PAGES)

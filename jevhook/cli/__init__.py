@@ -13,6 +13,7 @@ COMMANDS = {
     "allow": ("jevhook.cli.allow", "allow", "Lasting exceptions: one rule for one path or command, with an end."),
     "allow-once": ("jevhook.cli.allow_once", "allow_once", "Let one denied call run once, by the code in the reason."),
     "budget": ("jevhook.cli.budget", "budget", "What judges may cost and have cost; set caps, thaw, release."),
+    "completion": ("jevhook.cli.completion", "completion", "The completion script for bash, zsh or fish."),
     "doctor": ("jevhook.cli.doctor", "doctor", "Is the gate set up: policy, judge, ledger."),
     "explain": ("jevhook.cli.explain", "explain", "What a command would do, and which rule speaks."),
     "fuzz": ("jevhook.cli.fuzz", "fuzz", "Rewrite a stopped command in many ways and demand the same decision."),
@@ -37,9 +38,22 @@ COMMANDS = {
 }
 
 
-def main(argv: list[str]) -> int:
-    """Run one command; returns the exit code.  A person's mistake is one clean line, never a traceback."""
+_HELP = """The judgment gate for coding agents: what would this tool call lose, and did the user want that?
+
+\b
+jevhook install                           register the hook with the agents found here
+jevhook doctor                            is the gate really on?
+jevhook explain 'git reset --hard'        what would this do, and who speaks?
+jevhook allow-once KXQTB                  let one denied call run once
+jevhook COMMAND --help                    each command, with examples
+"""
+
+
+def group() -> click.Group:
+    """All commands as one click group; a command's module is imported when the command is called."""
     import click
+
+    from jevhook import __version__
 
     class Lazy(click.Group):
         def list_commands(self, ctx: click.Context) -> list[str]:
@@ -58,17 +72,21 @@ def main(argv: list[str]) -> int:
             with formatter.section("Commands"):
                 formatter.write_dl([(name, COMMANDS[name][2]) for name in sorted(COMMANDS)])
 
-    from jevhook import __version__
-
-    group = Lazy(
+    made = Lazy(
         name="jevhook",
-        help="The judgment gate for coding agents: what would this tool call lose, and did the user want that?",
+        help=_HELP,
         context_settings={"help_option_names": ["-h", "--help"]},
         no_args_is_help=True,
     )
-    group = click.version_option(__version__, prog_name="jevhook")(group)
+    return click.version_option(__version__, prog_name="jevhook")(made)
+
+
+def main(argv: list[str]) -> int:
+    """Run one command; returns the exit code.  A person's mistake is one clean line, never a traceback."""
+    import click
+
     try:
-        result = group.main(args=argv, prog_name="jevhook", standalone_mode=False)
+        result = group().main(args=argv, prog_name="jevhook", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as wanted:
         click.echo(wanted.format_message())

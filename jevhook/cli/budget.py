@@ -75,7 +75,12 @@ def _look(env: dict[str, str]) -> dict[str, Any]:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text; amounts in micro-dollars.")
 @click.pass_context
 def budget(ctx: click.Context, as_json: bool) -> None:
-    """Show what judges may cost and have cost this month. Off until you set a cap."""
+    """Show what judges may cost and have cost this month. Off until you set a cap.
+
+    \b
+    jevhook budget
+    jevhook budget --json
+    """
     if ctx.invoked_subcommand is None:
         found = _look(dict(os.environ))
         click.echo(json.dumps(found, indent=2) if as_json else "\n".join(map(policy.clean, _lines(found))))
@@ -89,7 +94,12 @@ def budget(ctx: click.Context, as_json: bool) -> None:
 @click.option("--provider", default="", help="For this provider only. Default: for you, whoever answers.")
 @click.option("--model", default="", help="For this model of the provider only.")
 def set_(monthly: int, decision: int, provider: str, model: str) -> None:
-    """Set a cap; from the first one on, no call is made that might not fit."""
+    """Set a cap; from the first one on, no call is made that might not fit.
+
+    \b
+    jevhook budget set --monthly-usd 5 --per-decision-usd 0.01
+    jevhook budget set --monthly-usd 2 --per-decision-usd 0.005 --provider openrouter
+    """
     at_keyboard("jevhook budget set")
     _change(lambda env: money.set_cap(env, monthly, decision, time.time(), provider, model))
     click.echo("\n".join(map(policy.clean, _lines(_look(dict(os.environ))))))
@@ -101,7 +111,11 @@ def set_(monthly: int, decision: int, provider: str, model: str) -> None:
 @click.option("--input-usd", "given", type=dollars, required=True, help="For a million input tokens.")
 @click.option("--output-usd", "made", type=dollars, required=True, help="For a million output tokens.")
 def price(provider: str, model: str, given: int, made: int) -> None:
-    """Say what tokens cost, for services that do not report a cost."""
+    """Say what tokens cost, for services that do not report a cost.
+
+    \b
+    jevhook budget price --provider ollama --input-usd 0 --output-usd 0
+    """
     at_keyboard("jevhook budget price")
     _needs_a_cap()
     _change(lambda env: money.set_price(env, provider, model, given, made, time.time()))
@@ -110,7 +124,11 @@ def price(provider: str, model: str, given: int, made: int) -> None:
 
 @budget.command("unfreeze")
 def unfreeze() -> None:
-    """Let calls go on after a decision cost more than was reserved for it: you have looked at it."""
+    """Let calls go on after a decision cost more than was reserved for it: you have looked at it.
+
+    \b
+    jevhook budget unfreeze
+    """
     at_keyboard("jevhook budget unfreeze")
     _needs_a_cap()
     click.echo(f"{_change(lambda env: money.unfreeze(env, time.time()))} buckets thawed")
@@ -121,7 +139,11 @@ def unfreeze() -> None:
 @click.option("--reason", required=True, help="Why they will never be charged; kept with them.")
 @click.option("--force", is_flag=True, help="Even though the provider is still in use.")
 def release(provider: str, reason: str, force: bool) -> None:
-    """Stop counting calls whose cost nobody knows, of a provider that is gone."""
+    """Stop counting calls whose cost nobody knows, of a provider that is gone.
+
+    \b
+    jevhook budget release --provider old-relay --reason 'account closed'
+    """
     at_keyboard("jevhook budget release")
     _needs_a_cap()
     env = dict(os.environ)
@@ -136,7 +158,11 @@ def release(provider: str, reason: str, force: bool) -> None:
 
 @budget.command("clear")
 def clear() -> None:
-    """Take all caps away; what was counted is put aside in a file."""
+    """Take all caps away; what was counted is put aside in a file.
+
+    \b
+    jevhook budget clear
+    """
     at_keyboard("jevhook budget clear")
     _needs_a_cap()
     click.echo(f"no caps any more; the record is in {policy.clean(_change(lambda env: money.clear(env, time.time())))}")

@@ -368,6 +368,10 @@ def doctor(chosen: str | None, only: tuple[str, ...], offline: bool, fix: bool, 
     ledger lines have the origin "doctor".  A judge is asked one question.  Exits 1 when a host that should be guarded
     is not, the policy has problems, the judge gives no answer, the ledger can't be written, or a line of it was lost
     in the last 24 hours.
+
+    \b
+    jevhook doctor
+    jevhook doctor --json | jq .ok
     """
     for name in only:
         if name not in hosts.installable():

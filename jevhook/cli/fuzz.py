@@ -211,6 +211,10 @@ def fuzz(command: str, cwd: str | None, home: str | None, policy: str | None) ->
     """Rewrite COMMAND in many ways that mean the same and demand the same decision.
 
     Exit 1 when one of them gets a weaker one. Nothing is run.
+
+    \b
+    jevhook fuzz 'git push --force origin main'
+    jevhook fuzz --home /home/ada --cwd /home/ada/shop 'rm -rf ~'
     """
     place = where(cwd)
     decided, weaker = check(bench(policy, home, place), command, place)

@@ -142,6 +142,11 @@ def install(host: str, scope: str, points: str | None, dry_run: bool, yes: bool,
 
     Shows the change first and asks.  Nothing else in the file is touched, the old file is kept, and `jevhook
     uninstall` puts it back.  Run again after you have moved or upgraded Python: it only changes what is not right.
+
+    \b
+    jevhook install --dry-run
+    jevhook install claude
+    jevhook install codex --project
     """
     env, root = _where()
     wanted = _points(points)
@@ -256,6 +261,10 @@ def uninstall(host: str, scope: str, dry_run: bool, yes: bool) -> None:
 
     A file that nobody changed since is put back to the byte; from any other exactly our entries are taken.  The
     policy and the ledger stay where they are.
+
+    \b
+    jevhook uninstall
+    jevhook uninstall codex --dry-run
     """
     env, root = _where()
     if not dry_run:

@@ -75,6 +75,11 @@ def _lines(found: dict[str, Any]) -> list[str]:
 @click.option("--policy", "chosen", metavar="NAME|FILE", help="Look at this policy, as `hook --policy` would use it.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def judges(cwd: str | None, chosen: str | None, as_json: bool) -> None:
-    """Show what would answer, from where, and why: in the hook, and at the prompt.  Asks nobody."""
+    """Show what would answer, from where, and why: in the hook, and at the prompt.  Asks nobody.
+
+    \b
+    jevhook judges
+    jevhook judges --policy strict --json
+    """
     found = examine(dict(os.environ), where(cwd), chosen)
     click.echo(json.dumps(found, indent=2) if as_json else "\n".join(map(policy.clean, _lines(found))))

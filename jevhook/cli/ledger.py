@@ -20,7 +20,11 @@ MOST = 20  # records shown for one id
 
 @click.group("ledger", no_args_is_help=True)
 def ledger() -> None:
-    """Look at the ledger: one line for every event that the gate was asked about."""
+    """Look at the ledger: one line for every event that the gate was asked about.
+
+    \b
+    jevhook ledger show 3f2a9c1d07be
+    """
 
 
 @ledger.command("show")
@@ -33,6 +37,10 @@ def show(wanted: str, as_json: bool) -> None:
 
     ID is a record's id or the beginning of one, a tool call's id, or the one that a note in a result names. Originals
     are shown at a person's own terminal only, with what would move it or hide in it escaped.
+
+    \b
+    jevhook ledger show 3f2a9c1d07be
+    jevhook ledger show toolu_01 --json
     """
     env = dict(os.environ)
     found = records(env, wanted)

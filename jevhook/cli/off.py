@@ -32,6 +32,10 @@ def off(lasting: str | None) -> None:
     """Switch the gate off: hooks judge nothing, stop nothing and only write their line in the ledger.
 
     This lifts everything, the protection of the gate's own files and settings included.
+
+    \b
+    jevhook off --for 30m
+    jevhook off
     """
     duration = 0 if lasting is None else seconds(lasting)
     at_keyboard("jevhook off")
@@ -48,7 +52,11 @@ def off(lasting: str | None) -> None:
 
 @click.command("on")
 def on() -> None:
-    """Switch the gate on again."""
+    """Switch the gate on again.
+
+    \b
+    jevhook on
+    """
     at_keyboard("jevhook on")
     env = dict(os.environ)
     try:

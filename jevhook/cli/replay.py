@@ -25,6 +25,10 @@ def replay(source: BinaryIO, as_json: bool, policy: str | None, home: str | None
     With --json each line is {"index", "decision": none|ask|deny|withhold|trim, "point", "rule", "reason", "output"};
     "index" counts the lines that are not blank, from 0; "output" is what stdout would have been, parsed, or null for
     silence. Without it, a summary.
+
+    \b
+    jevhook replay events.jsonl
+    jevhook replay --policy strict --json events.jsonl > strict.jsonl
     """
     made = bench(policy, home, "")
     counts: Counter[str] = Counter()

@@ -25,6 +25,10 @@ def resident(ctx: click.Context, as_json: bool) -> None:
 
     The hook's command line must say `--resident FOLDER`, as `jevhook install` writes it. Where the process is
     missing, busy or of another version, the hook does the work itself: same answers, some milliseconds later.
+
+    \b
+    jevhook resident
+    jevhook resident on
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -40,7 +44,11 @@ def resident(ctx: click.Context, as_json: bool) -> None:
 
 @resident.command("on")
 def on() -> None:
-    """Let hooks start and use it. It ends by itself after a quarter of an hour without events."""
+    """Let hooks start and use it. It ends by itself after a quarter of an hour without events.
+
+    \b
+    jevhook resident on
+    """
     at_keyboard("jevhook resident on")
     place = folder(dict(os.environ))
     if not place:
@@ -52,7 +60,11 @@ def on() -> None:
 
 @resident.command("off")
 def off() -> None:
-    """Stop it, and let hooks do the work themselves again."""
+    """Stop it, and let hooks do the work themselves again.
+
+    \b
+    jevhook resident off
+    """
     at_keyboard("jevhook resident off")
     from ..resident import serve
 

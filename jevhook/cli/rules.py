@@ -15,7 +15,12 @@ import click
 @click.option("--markdown", is_flag=True, help="As the page docs/rules.md.")
 @click.option("--pack", metavar="NAME", help="Only this pack.")
 def rules(policy: str | None, as_json: bool, markdown: bool, pack: str | None) -> None:
-    """List the rules in force: severity, id, reason. With --json all that is kept of a rule, an example included."""
+    """List the rules in force: severity, id, reason. With --json all that is kept of a rule, an example included.
+
+    \b
+    jevhook rules --pack git
+    jevhook rules --json | jq '.[] | select(.severity == "deny") | .id'
+    """
     from ..policy import rules as compiled
     from .judging import load_policy
 
