@@ -80,13 +80,15 @@ class Failed(click.ClickException):
 
 
 def _input(tool: str, text: str) -> Any:
-    """JSON where it looks like an object or an array, else the text itself; a shell's ``{ ls; }`` is text too."""
-    if text.lstrip()[:1] not in ("{", "["):
+    """JSON where it looks like an object, an array or a quoted text, else the text itself.  In a shell ``{ ls; }`` and
+    ``"my program" x`` are text too."""
+    start = text.lstrip()[:2]
+    if start[:1] not in ("{", "[", '"'):
         return text
     try:
         return read_json(text, "--input")
     except BadRequest:
-        if tool.lower() in SHELLS and text.lstrip()[:2] not in ('{"', "{'", '["'):
+        if start[:1] == '"' or (tool.lower() in SHELLS and start not in ('{"', "{'", '["')):
             return text
         raise
 

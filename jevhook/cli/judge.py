@@ -32,7 +32,7 @@ class _InOrder(click.Command):
 
 @click.command(cls=_InOrder)
 @click.argument("request", required=False)
-@click.option("--state", metavar="TEXT", help="What is judged.")
+@click.option("--state", metavar="TEXT", help="What is judged; with --items what a reader has to know.")
 @click.option("--state-file", metavar="FILE", help="The same out of a file (- for stdin).")
 @click.option("--check", "checks", multiple=True, metavar="QUESTION", help="A yes/no question. May be repeated.")
 @click.option(

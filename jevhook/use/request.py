@@ -223,7 +223,11 @@ def _wire(type_: str, given: Mapping[str, Any]) -> wire.Question:
         true, false = _criteria(given.get("criteria"))
         return wire.noul(text, true=true, false=false)
     if type_ == "choice":
-        return wire.choice(text, _options(given.get("options")))
+        options = _options(given.get("options"))
+        try:
+            return wire.choice(text, options)
+        except ValueError as wrong:  # on the wire they are called criteria
+            raise ValueError(f"options{str(wrong).removeprefix('criteria')}") from None
     levels = given.get("levels")
     if levels is None:
         raise ValueError("levels: are missing; a score needs at least two, lowest first")

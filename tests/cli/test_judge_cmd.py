@@ -287,6 +287,8 @@ GATE: list[tuple[list[str], int, str, str]] = [
     (["--tool", "", "--input", "ls"], 2, "", "--tool: must be the name"),
     (["--tool", "Bash", "--input", "[ -f x ] && rm -rf ~"], 1, "deny", ""),
     (["--tool", "Bash", "--input", "{ ls; }"], 0, "allow", ""),
+    (["--tool", "Bash", "--input", '"rm -rf ~"'], 1, "deny", ""),  # a text as JSON writes it
+    (["--tool", "Bash", "--input", '"rm" -rf ~'], 1, "deny", ""),
     (["--tool", "Bash", "--input", '["bash", "-c", "rm -rf ~"]'], 1, "deny", ""),
     (["--tool", "Bash", "--input", '{"command": "ls"'], 2, "", "--input: not JSON"),
     (["--tool", "weather", "--input", "{"], 2, "", "--input: not JSON"),
