@@ -197,6 +197,8 @@ def _alone(source: str) -> policy.Policy:
         )
     # As the user's own file where it says what it builds on, so that a config.toml can be checked too.
     places = ["", "", path, "", ""] if named else ["", path, "", "", ""]
+    if os.path.basename(path) == policy.PROJECT_FILE:  # a project's may only tighten
+        places = ["", "", "", "", path]
     recipe = [str(policy.FORMAT), __version__, shipped, *places]
     head, compiled = policy_toml.compile_policy(recipe, "", config.home(os.environ), strict=True)
     made = policy.Policy(head["policy"])

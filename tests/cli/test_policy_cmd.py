@@ -124,6 +124,12 @@ def test_mistakes_are_named(file: Path, text: str, told: str) -> None:
     assert run("check", "--json")[0] == 1
 
 
+def test_a_projects_file_is_checked_as_one_that_may_only_tighten(tmp_path: Path) -> None:
+    (tmp_path / ".jevhook.toml").write_text('allow = "grant"\n[modes]\n"tool.risk" = "off"\n')
+    status, said = run("check", ".jevhook.toml")
+    assert status == 1 and "allow: ignored" in said and "off is looser than active" in said
+
+
 def test_a_rule_without_an_example_is_noted_and_is_no_problem(file: Path) -> None:
     file.write_text('[[rule]]\nid = "t.a"\nseverity = "ask"\nreason = "r"\nprogram = "x"\n')
     status, said = run("check")

@@ -16,6 +16,13 @@ HOME, CWD = "/home/dev", "/home/dev/shop"
 
 # fmt: off
 CHANGES = [
+    'socat - UNIX-CONNECT:/home/dev/.cache/jevhook/resident/sock',
+    'socat - UNIX:/home/dev/.local/state/jevhook/hook.sock',
+    'curl --unix-socket /home/dev/.local/state/jevhook/hook.sock http://x',
+    'python -c "import socket; s=socket.socket(socket.AF_UNIX); s.connect(\'/home/dev/.local/state/jevhook/hook.sock\'); s.send(b\'x\')"',
+    'python -c "from jevhook.resident import client; client.ask(\'x\')"',
+    'python -c "import jevhook.resident.serve as s; s.main()"',
+    'nc -U ~/.local/state/jevhook/resident/00ff < e.json',
     'jevhook off',
     'jevhook off --for 1h',
     'jevhook allow-once BCDFG',
@@ -202,6 +209,8 @@ CHANGES = [
 ]
 
 LOOKS = [
+    'curl https://github.com/someone/jevhook/archive/main.tar.gz -o x.tar.gz',
+    'curl --unix-socket /var/run/docker.sock http://localhost/version',
     "jevhook explain 'rm -rf /'",
     "jev-use explain 'rm -rf /'",
     "python -m jevhook explain 'rm -rf /'",

@@ -77,6 +77,10 @@ def judge(inv: Invocation) -> Flow:
         exported(inv)
     from .launch import BEFORE, tail
 
+    if name in _SOCKET_TALKERS:
+        from .own import talks
+
+        _guarded(talks, inv)
     before = BEFORE.get(name)
     if before is not None:
         _guarded(before, inv)
@@ -95,6 +99,9 @@ def judge(inv: Invocation) -> Flow:
     return Flow(
         None, taints | _SETUP if name in _SETUP_PROGRAMS or any(w in _SETUP_WORDS for w in positional[:2]) else taints
     )
+
+
+_SOCKET_TALKERS = frozenset(("nc", "ncat", "netcat", "nc.openbsd", "socat", "curl", "websocat"))
 
 
 def _guarded(reader: Callable[[Invocation], Flow | None], inv: Invocation) -> Flow | None:

@@ -548,6 +548,10 @@ def code_effects(inv: Invocation, language: str | None, code: str, args: list[st
             metadata(inv, value)
         elif kind == "send":
             sends = True
+            if value[:1] == "/":  # a socket on this machine
+                from .own import spoken_to
+
+                spoken_to(inv, value)
             from .network import host_of, host_roles
 
             inv.add("send", Target("remote", value, host_roles(host_of(value))), facts=("code",), sure=sure)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..finding import ANY, Target
 from ..walk import UNKNOWN_FLOW, Flow
+from .options import value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ _HELP = ("--help", "-h")
 _SWITCHES = ("--user", "--project", "--json")  # options without a value that may stand before --dry-run or a subcommand
 
 # Modules whose functions do what the commands do, and the functions there that only look.
-_MODULES = ("jevhook.state.", "jevhook.cli.", "jevhook.hook.", "jevhook.__main__.", "jevhook.ledger.")
+_MODULES = (
+    "jevhook.state.", "jevhook.cli.", "jevhook.hook.", "jevhook.__main__.", "jevhook.ledger.", "jevhook.resident.",
+)  # fmt: skip
 _LOOKING = (LOOKS - _CHANGING.keys()) | {"judging"}
 _READS = frozenset(
     (
@@ -85,6 +88,21 @@ def called(inv: Invocation, name: str) -> None:
     if name.startswith("jevhook.cli.") and name.split(".")[2] in _LOOKING:
         return
     inv.add("gate", Target("none", name, ("gate",)), facts=("code",), detail=name)
+
+
+def talks(inv: Invocation) -> None:
+    """A word names a socket of ours: whoever speaks there is taken for a host's hook."""
+    words = [value_of(inv.args, "--unix-socket") or ""] if inv.name == "curl" else inv.args
+    for word in words:
+        if "jevhook" in word and "/" in word:  # UNIX-CONNECT:/…/jevhook/…,option
+            spoken_to(inv, word[word.find("/") :].partition(",")[0])
+
+
+def spoken_to(inv: Invocation, path: str) -> None:
+    """Something connects to the socket at ``path``."""
+    goal = inv.target(path)
+    if "gate" in goal.roles:
+        inv.add("gate", goal, facts=("socket",), detail="speaks to the gate's own process")
 
 
 READERS = {"jevhook": command, "jev-use": command}
