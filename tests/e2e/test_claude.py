@@ -9,6 +9,7 @@ import pytest
 from .conftest import NewPlace
 from .hosts import WHERE, Place, Record, claude_hook_runs, claude_reasons, comparable, installed_hook, run_claude
 from .model import Call
+from .permits import permitted_once
 
 HOST = "claude"
 pytestmark = pytest.mark.e2e
@@ -80,6 +81,11 @@ def test_an_ask_becomes_what_the_policy_says_where_nobody_can_be_asked(new_place
         assert record.told("reset").startswith("HEAD is now at"), record.told("reset")
     added = "hook additional context: " in json.dumps(record.turns[-1]["messages"])
     assert added == (fallback == "context")
+
+
+def test_a_denied_call_runs_once_after_a_person_permitted_it(new_place: NewPlace) -> None:
+    place = new_place()
+    permitted_once(place, lambda calls: run_claude(place, installed_hook(HOST), calls), bash)
 
 
 def test_ls_runs_and_the_model_gets_its_output(guarded: tuple[Place, Record]) -> None:

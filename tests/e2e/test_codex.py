@@ -9,6 +9,7 @@ import pytest
 from .conftest import NewPlace
 from .hosts import WHERE, Place, Record, codex_hook_runs, codex_trust, comparable, installed_hook, run_codex
 from .model import Call
+from .permits import permitted_once
 
 HOST = "codex"
 pytestmark = pytest.mark.e2e
@@ -84,6 +85,16 @@ def test_an_ask_becomes_what_the_policy_says_where_nobody_can_be_asked(new_place
     else:
         assert "HEAD is now at" in record.told("reset"), record.told("reset")
     assert len(after) - len(before) == (1 if fallback == "context" else 0), after
+
+
+def test_a_denied_call_runs_once_after_a_person_permitted_it(new_place: NewPlace) -> None:
+    place = new_place()
+
+    def run(calls: list[Call]) -> Record:
+        (place.home / ".codex" / "config.toml").unlink(missing_ok=True)  # run_codex keeps what it finds there
+        return run_codex(place, installed_hook(HOST), calls)
+
+    permitted_once(place, run, shell)
 
 
 def test_ls_runs_and_the_model_gets_its_output(guarded: tuple[Place, Record]) -> None:
