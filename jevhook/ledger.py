@@ -19,7 +19,7 @@ from . import jsonio
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
+    from typing import Any, BinaryIO
 
 fcntl: Any
 try:
@@ -290,17 +290,69 @@ def failure_count(env: Mapping[str, str]) -> int:
     return len(_failure_lines(env))
 
 
-def _generations(name: str) -> list[str]:
-    """The files that hold the ledger ``name``, oldest first."""
+class Part:
+    """One generation that is being read: its ``name`` now, the open ``file``, and how many bytes it held (``size``)."""
+
+    __slots__ = ("file", "inode", "name", "size")
+
+    def __init__(self, name: str, file: BinaryIO) -> None:
+        found = os.fstat(file.fileno())
+        self.name, self.file = name, file
+        self.size, self.inode = found.st_size, (found.st_dev, found.st_ino)
+
+
+def open_parts(name: str) -> list[Part]:
+    """The files that hold the ledger ``name``, open for reading, oldest first; the caller closes them.
+
+    No generation twice and none left out, whatever rotates meanwhile.  The lock keeps rotation away where it can be
+    had; without it (another user's, a file system without locks) the order does: rotation only ever moves a file to a
+    higher number, so whoever goes from the newest up meets each file at least once, and an open file's inode tells it.
+    """
+    if not name:
+        return []
+    held = _lock(_lock_name(name), create=False)
+    try:
+        return _open_parts(name)
+    finally:
+        if held >= 0:
+            os.close(held)
+
+
+def _open_parts(name: str) -> list[Part]:
+    parts: list[Part] = []
+    seen: set[tuple[int, int]] = set()
+    number = -1
+    while numbers := [one for one in _numbers(name) if one > number]:  # again: rotation may have made a higher one
+        for number in numbers:
+            part = f"{name}.{number}" if number else name
+            try:
+                fd = os.open(part, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
+            except (OSError, ValueError):
+                continue
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                os.close(fd)
+                continue
+            parts.append(Part(part, os.fdopen(fd, "rb")))
+            if parts[-1].inode in seen:
+                parts.pop().file.close()
+            else:
+                seen.add(parts[-1].inode)
+    return parts[::-1]
+
+
+def _numbers(name: str) -> list[int]:
+    """The numbers of the generations that there are, newest first; 0 is the ledger itself, and always there."""
     base = os.path.basename(name) + "."
     try:
-        entries = os.listdir(os.path.dirname(name) or ".")
+        found = os.listdir(os.path.dirname(name) or ".")
     except OSError:
-        return [name]
-    numbers = [
-        int(entry[len(base) :]) for entry in entries if entry.startswith(base) and entry[len(base) :].isdecimal()
-    ]
-    return [f"{name}.{number}" for number in sorted(numbers, reverse=True)] + [name]
+        return [0]
+    return sorted({0, *(int(entry[len(base) :]) for entry in found if _is_generation(entry, base))})
+
+
+def _is_generation(entry: str, base: str) -> bool:
+    number = entry[len(base) :]
+    return entry.startswith(base) and number.isascii() and number.isdecimal() and number[0] != "0" and len(number) < 10
 
 
 def read(env: Mapping[str, str], path: str = "") -> Iterator[dict[str, Any]]:
@@ -309,63 +361,50 @@ def read(env: Mapping[str, str], path: str = "") -> Iterator[dict[str, Any]]:
     Torn and corrupt lines are skipped, records welded on one line (an append that fell into a crash) are taken apart.
     A missing ledger has no records.  For people and their commands: it imports ``json`` and may take seconds.
     """
-    name = _path(env, path)
-    if not name:
-        return
-    files: list[Any] = []
-    # The lock is held while the files are opened, so that no rotation makes a generation appear twice or never.
-    held = _lock(_lock_name(name), create=False)
+    parts = open_parts(_path(env, path))
     try:
-        for part in _generations(name):
-            try:
-                fd = os.open(part, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
-            except (OSError, ValueError):
-                continue
-            if stat.S_ISREG(os.fstat(fd).st_mode):
-                files.append(os.fdopen(fd, "rb"))
-            else:
-                os.close(fd)
+        for part in parts:
+            for line in part.file:
+                for value in records(line.decode("utf-8", "replace"))[0]:
+                    if isinstance(value, dict):
+                        yield value
     finally:
-        if held >= 0:
-            os.close(held)
-    try:
-        for file in files:
-            for line in file:
-                yield from _records(line.decode("utf-8", "replace"))
-    finally:
-        for file in files:
-            file.close()
+        for part in parts:
+            part.file.close()
 
 
-def _records(line: str) -> Iterator[dict[str, Any]]:
+def records(line: str) -> tuple[list[Any], bool]:
+    """The JSON values on one line, and whether something else stands on it too (a record that a crash has torn)."""
     import json
 
     line = line.strip(" \t\r\n\0")
-    if not line.startswith('{"'):
-        return
+    if not line:
+        return [], False
     try:
-        value = json.loads(line)
+        return [json.loads(line)], False
     except (ValueError, RecursionError):
         pass
-    else:
-        if isinstance(value, dict):
-            yield value
-        return
+    if not line.startswith('{"'):
+        return [], True
     # All records start with the same key, so the line's own head tells a record from an object inside a torn one.
     head = line[: line.find('"', 2) + 1]
     decoder = json.JSONDecoder()
-    at, tries = 0, 0
+    found: list[Any] = []
+    at, tries, torn, end = 0, 0, False, 0
     while at >= 0 and tries < 1000:
         tries += 1
         try:
             value, stop = decoder.raw_decode(line, at)
         except (ValueError, RecursionError):
+            torn = True
             at = line.find(head, at + 1)
             continue
         rest = line[stop : stop + 80].lstrip()
         if isinstance(value, dict) and (not rest or rest.startswith("{")):
-            yield value
+            found.append(value)
+            end = stop
         at = line.find(head, stop)
+    return found, torn or bool(line[end:].strip())
 
 
 def now_iso() -> str:

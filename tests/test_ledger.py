@@ -304,7 +304,7 @@ def test_two_hundred_writers_killed_at_any_point_never_spoil_the_next_line(env: 
     records = list(ledger.read(env))
     assert records[-1] == {"id": "after"} and len(records) > 20
     torn = 0
-    for name in ledger._generations(ledger.path(env)):
+    for name in [part.name for part in ledger.open_parts(ledger.path(env))]:
         if os.path.exists(name):
             for line in Path(name).read_bytes().splitlines():
                 try:
