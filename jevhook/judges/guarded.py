@@ -20,38 +20,41 @@ if TYPE_CHECKING:
     from ..systemone.wire import JudgeError, Question
     from . import Judge
 
+_BUSY = ("rate_limited", "server")  # the service's own word that it may be better in a moment
 REFUSALS = ("breaker", "budget")  # error kinds of calls that were never made
 
 # After these nothing can have been charged.  After any other failure nobody knows: the reservation is held.
 _FREE = frozenset(("auth", "payment", "rate_limited", "bad_request", "oversized", "config"))
 
 
-def guard(judge: Judge, env: Mapping[str, str]) -> Judge:
+def guard(judge: Judge, env: Mapping[str, str], retries: int = 0) -> Judge:
     """``judge`` behind its breaker and budget, each tier of a cascade behind its own.
 
-    A judge that never leaves this process comes back as it is.
+    ``retries``: how often a service that says it is busy is asked again, never in a hook.  A judge that never leaves
+    this process comes back as it is.
     """
     for tier in getattr(judge, "_tiers", ()):
-        tier.judge = guard(tier.judge, env)
+        tier.judge = guard(tier.judge, env, retries)
     if isinstance(judge, GuardedJudge) or not getattr(judge, "provider", ""):
         return judge
-    return GuardedJudge(judge, env)
+    return GuardedJudge(judge, env, retries)
 
 
 class GuardedJudge:
     """See the module.  ``judge`` is the one behind."""
 
-    __slots__ = ("_env", "judge", "model", "name", "provider")
+    __slots__ = ("_env", "_retries", "judge", "model", "name", "provider")
 
-    def __init__(self, judge: Judge, env: Mapping[str, str]) -> None:
+    def __init__(self, judge: Judge, env: Mapping[str, str], retries: int = 0) -> None:
         self.judge = judge
         self._env = env
+        self._retries = retries
         self.name = judge.name
         self.provider: str = getattr(judge, "provider", "")
         self.model: str = getattr(judge, "model", "")
 
     def ask(self, state: Any, questions: Mapping[str, Question], deadline: float) -> JudgeReply:
-        """One call at most, none when the breaker is open or the money is spent; see ``Judge``."""
+        """One call (and its retries), none when the breaker is open or the money is spent; see ``Judge``."""
         if not questions:
             return self.judge.ask(state, questions, deadline)
         from ..state import breaker
@@ -69,12 +72,34 @@ class GuardedJudge:
             if ticket is None:
                 return self._refused("budget", why, questions)
         started = time.monotonic()
-        reply = self.judge.ask(state, questions, deadline)
+        reply = self._patiently(state, questions, deadline, ticket is not None and bool(ticket.id))
         seconds, now = time.monotonic() - started, time.time()
         error = reply.error
         breaker.record(env, key, error is None, "" if error is None else error.kind, seconds, now)
         if ticket is not None and ticket.id:
             self._settle(ticket, reply, now)
+        return reply
+
+    def _patiently(self, state: Any, questions: Mapping[str, Question], deadline: float, counted: bool) -> JudgeReply:
+        """The call, and again after the wait that a busy service asks for: one outcome for breaker and budget.
+
+        ``counted``: a reservation stands for one call, so a failure that may have been charged is the last one.
+        """
+        started, pause = time.monotonic(), 0.5
+        reply = self.judge.ask(state, questions, deadline)
+        for _ in range(self._retries):
+            kind = "" if reply.error is None else reply.error.kind
+            if reply.error is None or kind not in _BUSY or (counted and kind not in _FREE):
+                break
+            import random
+
+            wait = reply.error.retry_after or pause * (1 + random.random() / 4)
+            left = deadline - (time.monotonic() - started) - wait
+            if left <= 0:
+                break
+            time.sleep(wait)
+            pause = min(5.0, pause * 2)
+            reply = self.judge.ask(state, questions, left)
         return reply
 
     def _settle(self, ticket: Any, reply: JudgeReply, now: float) -> None:

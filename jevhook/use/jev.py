@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import _thread
 import os
-import time
 
 from .. import judges
 from ..systemone import wire
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 
 TIMEOUT = 10.0  # seconds for one request; a model that slept takes 2-3 s to its first answer
 RETRIES = 2
-_TRANSIENT = ("rate_limited", "server")  # the service's own word that it may be better in a moment
 
 
 class Jev:
@@ -234,7 +232,7 @@ class Jev:
         names = list(sent)
         for start in range(0, len(names), most):
             batch = {name: sent[name] for name in names[start : start + most]}
-            reply = self._call(judge, state, batch)
+            reply = judge.ask(state, batch, self.timeout)
             replies.append(reply)
             for name in batch:
                 verdicts[name[1:]] = self._verdict(open_[name[1:]], name, batch[name], reply, judge, threshold)
@@ -244,23 +242,6 @@ class Jev:
                 usage[unit] = usage.get(unit, 0) + count
         model = next((reply.model for reply in replies if reply.error is None and reply.model), "")
         return verdicts, Result((), judge.name, via, model, sum(reply.latency_ms for reply in replies), usage)
-
-    def _call(self, judge: Judge, state: Any, questions: Mapping[str, wire.Question]) -> JudgeReply:
-        """One call, and a second and third only where the service itself said that it is busy."""
-        import random
-
-        started, pause = time.monotonic(), 0.5
-        for attempt in range(self.retries + 1):
-            left = self.timeout - (time.monotonic() - started)
-            reply = judge.ask(state, questions, left)
-            if reply.error is None or reply.error.kind not in _TRANSIENT or attempt == self.retries:
-                break
-            wait = reply.error.retry_after or pause * (1 + random.random() / 4)
-            if time.monotonic() - started + wait >= self.timeout:
-                break
-            time.sleep(wait)
-            pause = min(5.0, pause * 2)
-        return reply
 
     def _verdict(
         self,
@@ -339,7 +320,7 @@ class Jev:
             remote.model, remote.name = judges.check_model(model), f"{remote.provider}/{model}"
         if model and hasattr(judge, "_tiers"):
             return None, "several judges are configured and each has its own model: name a backend beside the model"
-        return (None if judge is None else guard(judge, self.env)), via
+        return (None if judge is None else guard(judge, self.env, self.retries)), via
 
     def most_questions(self, model: str | None = None) -> int:
         """How many questions one request to the chosen judge may carry."""

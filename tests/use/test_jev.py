@@ -177,6 +177,14 @@ def test_a_busy_service_is_given_the_time_it_asks_for_or_left_alone(tmp_path: Pa
     assert seen[-1] - seen[0] >= (1 if calls == 2 else 0)
 
 
+def test_asking_again_is_one_failure_for_the_breaker_that_hooks_share(tmp_path: Path) -> None:
+    with serve(saying(503, {}, "Retry-After-Ms: 10")) as server:
+        env = env_for(tmp_path, server.url)
+        for _ in range(2):
+            assert Jev(env=env).judge("x", [check("Green?")])["q0"].reason == "unreachable"
+    assert len(server.requests) == 6
+
+
 def test_the_timeout_holds_for_all_tries_together(tmp_path: Path) -> None:
     with serve(saying(503, {})) as server:
         result = Jev(env=env_for(tmp_path, server.url), timeout=0.3).judge("x", [check("Green?")])
@@ -300,6 +308,19 @@ def test_a_call_that_does_not_fit_the_budget_is_not_made(tmp_path: Path) -> None
     assert first.answered and second.answered  # settled at what they cost: nothing was reported
     assert third["q0"].reason == "unreachable" and "typesafe: " in third["q0"].hint and third.answered is False
     assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(("status", "calls"), [(429, 3), (503, 1)])
+def test_under_a_budget_what_may_have_been_charged_is_not_asked_again(tmp_path: Path, status: int, calls: int) -> None:
+    from jevhook.state import budget
+
+    with serve(saying(status, {}, "Retry-After-Ms: 10")) as server:
+        env = env_for(tmp_path, server.url)
+        budget.set_cap(env, 1000, 600, time.time())
+        Jev(env=env).judge("x", [check("Green?")])
+        found = budget.status(env, time.time())
+    assert len(server.requests) == calls
+    assert sum(hold["count"] for hold in found["holds"]) == (status == 503)
 
 
 @pytest.mark.parametrize(
