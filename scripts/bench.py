@@ -1,11 +1,13 @@
 """What one hook costs, as a ratio to a bare interpreter measured in the same run.
 
-    scripts/bench [--quick] [--runs N]
+    scripts/bench [--quick] [--runs N] [--peers] [--busy] [--plot FILE.svg] [--json FILE]
 
-Every row is a whole process: the installed ``jevhook hook`` gets an event on stdin and ends.  Floors: ``python -I -S
--c pass`` (1.0 by definition) and ``python -c pass``.  Runs are interleaved, medians and p95 of N (30).  Then one warm
-process: commands a second, 64 KiB of script, and how the time grows with length.  Fails (exit 1) only when a ratio is
-past its wide margin.
+Every row is a whole process that gets an event on stdin and ends: the command line that ``jevhook install`` writes,
+alone and with the warm process (``jevhook resident``).  Floors: ``python -I -S -c pass`` (1.0 by definition) and
+``python -c pass``.  ``--peers`` adds the guards of others that ``scripts/peers`` has installed, ``--busy`` measures
+everything once more beside two busy loops.  Runs are interleaved; medians and p95 of N (30).  Then: many hooks at once,
+one warm process (commands a second, 64 KiB of script), and how the time grows with length, result, ledger, rules.
+Fails (exit 1) only when a ratio is past its wide margin.
 """
 
 from __future__ import annotations
@@ -21,13 +23,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 PYTHON = sys.executable
-HOOK = str(Path(PYTHON).parent / "jevhook")
+FLOOR = "python -I -S -c pass"
+PEERS = ROOT / ".bench"
+WORK = 0.1  # seconds that the loopback judge of the last event takes
 
 
 def event(command: str, name: str = "PreToolUse", **more: Any) -> bytes:
@@ -46,57 +52,102 @@ HEREDOC = (
 )
 
 
-def rows() -> dict[str, tuple[list[str], bytes]]:
-    hook = [HOOK, "hook"]
-    direct = [PYTHON, "-I", "-c", "import sys; sys.argv=['jevhook','hook']; from jevhook.__main__ import main; main()"]
-    result = {"stdout": "x" * 100_000, "stderr": "", "interrupted": False, "isImage": False}
-    return {
-        "python -I -S -c pass": ([PYTHON, "-I", "-S", "-c", "pass"], b""),
-        "python -c pass": ([PYTHON, "-c", "pass"], b""),
-        "hook: ls -la": (hook, event("ls -la")),
-        "hook (python -I): ls -la": (direct, event("ls -la")),
-        "hook: npm test && git push": (
-            hook,
-            event("npm test -- --watch=false && git add -A && git commit -m 'x' && git push origin topic"),
-        ),
-        "hook: git reset --hard": (hook, event("git reset --hard")),
-        "hook: 200-line heredoc": (hook, event(HEREDOC)),
-        "hook: after a 100 KB result": (hook, event("cat big.log", "PostToolUse", tool_response=result)),
+def result(size: int) -> dict[str, Any]:
+    line = "12:00:01 worker-3 INFO compiled module in 31 ms (cache miss), 0 warnings\n"
+    return {"stdout": (line * (size // len(line) + 1))[:size], "stderr": "", "interrupted": False, "isImage": False}
+
+
+EVENTS = {
+    "ls -la": event("ls -la"),
+    "npm test && git push": event(
+        "npm test -- --watch=false && git add -A && git commit -m 'x' && git push origin topic"
+    ),
+    "git reset --hard": event("git reset --hard"),
+    "200-line heredoc": event(HEREDOC),
+    "after a 100 KB result": event("cat big.log", "PostToolUse", tool_response=result(100_000)),
+}
+JUDGED = "a judge with 100 ms of work"
+
+
+def peers() -> dict[str, list[str]]:
+    """The guards of others that are installed, by name: what each has a host run."""
+    python, npm = PEERS / "python" / "bin", PEERS / "npm" / "node_modules" / ".bin"
+    known = {
+        "nah": [str(python / "nah"), "_claude-hook"],
+        "bashgate": [str(python / "bashgate"), "hook"],
+        "provio": [str(python / "provio"), "check", "--format", "claude-code"],
+        "agentbelay": [str(python / "belay"), "hook", "claude-code"],
+        "claude-safety-guard": [str(python / "claude-safety-guard"), "hook"],
+        "cc-safety-net": [str(npm / "cc-safety-net"), "hook", "--coding-cli"],
     }
+    return {name: command for name, command in known.items() if os.path.exists(command[0])}
 
 
-def loopback_judge() -> int:
-    """A server that answers every question at once; returns its port."""
-    import threading
-    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+@contextmanager
+def loopback_judge(seconds: float) -> Iterator[int]:
+    """A judge in a process of its own that answers every question after ``seconds``; its port."""
+    code = (
+        "import json, time, sys\n"
+        "from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer\n"
+        "class Judge(BaseHTTPRequestHandler):\n"
+        "    protocol_version = 'HTTP/1.1'\n"
+        "    disable_nagle_algorithm = True\n"
+        "    def do_POST(self):\n"
+        "        asked = json.loads(self.rfile.read(int(self.headers['Content-Length'])))\n"
+        f"        time.sleep({seconds})\n"
+        "        answers = {n: {'type': 'noul', 'noul': 0.5} for n, q in asked['questions'].items() if q['type'] == 'noul'}\n"
+        "        body = json.dumps({'model': 'bench', 'answers': answers, 'usage': {'input_tokens': 1, 'output_tokens': 1}}).encode()\n"
+        "        self.wfile.write(b'HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n' % len(body) + body)\n"
+        "    def log_message(self, *args): pass\n"
+        "server = ThreadingHTTPServer(('127.0.0.1', 0), Judge)\n"
+        "print(server.server_port, flush=True)\n"
+        "server.serve_forever()\n"
+    )
+    server = subprocess.Popen([PYTHON, "-I", "-c", code], stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    try:
+        yield int(server.stdout.readline())
+    finally:
+        server.kill()
+        server.wait()
 
-    class Judge(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            answers = {
-                name: {"type": "noul", "noul": 0.5} for name, q in asked["questions"].items() if q["type"] == "noul"
-            }
-            body = json.dumps(
-                {"model": "bench", "answers": answers, "usage": {"input_tokens": 1, "output_tokens": 1}}
-            ).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
 
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Judge)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server.server_port
+@contextmanager
+def resident(folder: Path) -> Iterator[None]:
+    """The warm process, in ``folder``."""
+    folder.mkdir(mode=0o700)
+    process = subprocess.Popen([*HOOK[:-1], "resident", "serve", str(folder)])
+    until = time.monotonic() + 20
+    while len(list(folder.iterdir())) < 3 and time.monotonic() < until:
+        time.sleep(0.02)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
 
 
-def once(command: list[str], data: bytes, env: dict[str, str]) -> float:
+@contextmanager
+def busy(loops: int) -> Iterator[None]:
+    """``loops`` processes that only count; each ends by itself after five minutes."""
+    code = "import time\nend = time.monotonic() + 300\nwhile time.monotonic() < end: pass"
+    running = [subprocess.Popen([PYTHON, "-I", "-S", "-c", code]) for _ in range(loops)]
+    try:
+        yield
+    finally:
+        for one in running:
+            one.kill()
+            one.wait()
+
+
+HOOK = [PYTHON, "-I", "-S", str(ROOT / "jevhook" / "__main__.py"), "hook"]
+
+
+def once(command: list[str], data: bytes, env: dict[str, str], strict: bool = True) -> float:
     began = time.perf_counter()
-    done = subprocess.run(command, input=data, capture_output=True, env=env, check=False)
+    done = subprocess.run(command, input=data, capture_output=True, env=env, check=False, cwd="/")
     took = (time.perf_counter() - began) * 1000
-    if done.returncode:
+    if done.returncode and strict:
         raise SystemExit(f"{command}: exit {done.returncode}: {done.stderr.decode()[:300]}")
     return took
 
@@ -106,40 +157,142 @@ def percentile(values: list[float], part: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * part))]
 
 
-def whole_process(runs: int) -> dict[str, float]:
-    place = tempfile.mkdtemp(prefix="jevhook-bench-")
-    env = {
-        "PATH": os.environ["PATH"],
-        "HOME": place,
-        "XDG_STATE_HOME": place + "/state",
-        "XDG_CACHE_HOME": place + "/cache",
-        "XDG_CONFIG_HOME": place + "/config",
-    }
-    table = {name: (command, data, env) for name, (command, data) in rows().items()}
-    asks = Path(place, "asks", "jevhook")
-    asks.mkdir(parents=True)
-    port = loopback_judge()
-    asks.joinpath("config.toml").write_text(
-        f'[judge]\nprovider = "native"\nbase_url = "http://127.0.0.1:{port}"\nmodel = "bench"\n'
-    )
-    table["hook: the same, with a judge"] = (
-        *table["hook: git reset --hard"][:2],
-        {**env, "XDG_CONFIG_HOME": str(asks.parent)},
-    )
-    for command, data, where in table.values():  # warm: byte code, policy cache
-        once(command, data, where)
-    times: dict[str, list[float]] = {name: [] for name in table}
-    for _ in range(runs):
-        for name, (command, data, where) in table.items():
-            times[name].append(once(command, data, where))
-    floor = statistics.median(times["python -I -S -c pass"])
-    print(f"{'whole process':32}{'median ms':>10}{'p95 ms':>9}{'x floor':>9}")
-    ratios = {"floor ms": floor}
+class Home:
+    """A home of its own for every program that is measured, and the rows: name -> (command, event, environment)."""
+
+    def __init__(self, with_peers: bool, judge: int) -> None:
+        self.place = Path(tempfile.mkdtemp(prefix="jevhook-bench-"))
+        self.warm = self.place / "warm"
+        env = self.environment("own")
+        asking = self.environment("asking")
+        config = Path(asking["XDG_CONFIG_HOME"], "jevhook")
+        config.mkdir(parents=True)
+        config.joinpath("config.toml").write_text(
+            f'[judge]\nprovider = "native"\nbase_url = "http://127.0.0.1:{judge}"\nmodel = "bench"\n'
+        )
+        with_warm = [*HOOK, "--resident", str(self.warm)]
+        self.rows: dict[str, tuple[list[str], bytes, dict[str, str]]] = {
+            FLOOR: ([PYTHON, "-I", "-S", "-c", "pass"], b"", env),
+            "python -c pass": ([PYTHON, "-c", "pass"], b"", env),
+        }
+        for name, data in EVENTS.items():
+            self.rows[f"{name} | jevhook"] = (HOOK, data, env)
+            self.rows[f"{name} | jevhook, resident"] = (with_warm, data, env)
+            if with_peers:
+                for peer, command in peers().items():
+                    self.rows[f"{name} | {peer}"] = (command, data, self.environment(peer))
+        self.rows[f"{JUDGED} | jevhook"] = (HOOK, EVENTS["git reset --hard"], asking)
+        self.rows[f"{JUDGED} | jevhook, resident"] = (with_warm, EVENTS["git reset --hard"], asking)
+        self.number = 0
+
+    def environment(self, name: str) -> dict[str, str]:
+        home = self.place / name
+        return {
+            "PATH": os.environ["PATH"], "HOME": str(home), "XDG_STATE_HOME": f"{home}/state", "XDG_CACHE_HOME": f"{home}/cache",
+            "XDG_CONFIG_HOME": f"{home}/config",
+        }  # fmt: skip
+
+    def data(self, row: str) -> bytes:
+        """The row's event in a session of its own: the same question in one session is answered from memory."""
+        self.number += 1
+        data = self.rows[row][1]
+        return data.replace(b'"bench"', b'"bench-%d"' % self.number, 1) if row.startswith(JUDGED) else data
+
+    def time(self, row: str) -> float:
+        command, _, env = self.rows[row]
+        return once(command, self.data(row), env, strict="jevhook" in row)
+
+
+def whole_process(home: Home, runs: int) -> dict[str, list[float]]:
+    """Milliseconds by row; one run of each first, for byte code and caches."""
+    times: dict[str, list[float]] = {name: [] for name in home.rows}
+    for number in range(runs + 1):
+        for name in home.rows:
+            took = home.time(name)
+            if number:
+                times[name].append(took)
+    return times
+
+
+def table(times: dict[str, list[float]], title: str) -> dict[str, float]:
+    floor = statistics.median(times[FLOOR])
+    print(f"\n{title:56}{'median ms':>10}{'p95 ms':>9}{'x floor':>9}")
     for name, values in times.items():
         median = statistics.median(values)
-        ratios[name] = median / floor
-        print(f"{name:32}{median:10.1f}{percentile(values, 0.95):9.1f}{median / floor:9.2f}")
-    return ratios
+        print(f"{name:56}{median:10.1f}{percentile(values, 0.95):9.1f}{median / floor:9.2f}")
+    for name in (f"{JUDGED} | jevhook", f"{JUDGED} | jevhook, resident"):
+        print(f"{name}: {statistics.median(times[name]) - WORK * 1000:.1f} ms beside the judge's own {WORK * 1000:.0f}")
+    return {name: statistics.median(values) / floor for name, values in times.items()}
+
+
+def at_once(home: Home, count: int) -> None:
+    """The same hooks one after another and all at once."""
+    for row in ("git reset --hard | jevhook", "git reset --hard | jevhook, resident"):
+        command, data, env = home.rows[row]
+        began = time.perf_counter()
+        for _ in range(count):
+            once(command, data, env)
+        alone = time.perf_counter() - began
+        began = time.perf_counter()
+        running = [
+            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+            for _ in range(count)
+        ]
+        for one in running:
+            assert one.stdin is not None
+            one.stdin.write(data)
+            one.stdin.close()
+        silent = 0
+        for one in running:
+            assert one.stdout is not None
+            silent += not one.stdout.read()
+            one.wait()
+        together = time.perf_counter() - began
+        print(
+            f"{count} x {row}: one after another {alone:.2f} s, at once {together:.2f} s ({together / alone:.2f}x), silent {silent}"
+        )
+
+
+def growth(home: Home, quick: bool) -> None:
+    """Whole processes again: how the time grows with what grows in use."""
+    env = home.environment("own")
+    runs = 5 if quick else 15
+
+    def median(data: bytes, where: dict[str, str] = env) -> float:
+        once(HOOK, data, where)
+        return statistics.median(once(HOOK, data, where) for _ in range(runs))
+
+    line = "git add src/a.py && git commit -m 'change a' && npm run build -- --mode production | tee build.log\n"
+    kib = (1, 16, 64, 256) if quick else (1, 4, 16, 64, 256, 1024)
+    rows = [
+        f"{k} KiB {median(event((line * (k * 1024 // len(line) + 1))[: k * 1024].rsplit(chr(10), 1)[0])):.1f}"
+        for k in kib
+    ]
+    print("growth with the command (ms):", ", ".join(rows))
+    sizes = (10, 100, 1000) if quick else (10, 100, 500, 1000, 5000)
+    rows = [f"{k} KB {median(event('cat big.log', 'PostToolUse', tool_response=result(k * 1000))):.1f}" for k in sizes]
+    print("growth with the result (ms):", ", ".join(rows))
+    rows = []
+    for megabytes in (0, 1, 7):
+        where = home.environment(f"ledger-{megabytes}")
+        folder = Path(where["XDG_STATE_HOME"], "jevhook")
+        folder.mkdir(parents=True, mode=0o700)
+        folder.joinpath("ledger.ndjson").write_bytes((b"x" * 999 + b"\n") * 1000 * megabytes)
+        folder.joinpath("ledger.ndjson").chmod(0o600)
+        rows.append(f"{megabytes} MB {median(EVENTS['ls -la'], where):.1f}")
+    print("growth with the ledger (ms):", ", ".join(rows))
+    rows = []
+    for count in (0, 100, 1000):
+        where = home.environment(f"rules-{count}")
+        folder = Path(where["XDG_CONFIG_HOME"], "jevhook")
+        folder.mkdir(parents=True)
+        text = "".join(
+            f'[[rule]]\nid = "team.r{n}"\nprogram = ["tool{n}"]\nseverity = "ask"\nreason = "Because {n}."\n'
+            for n in range(count)
+        )
+        folder.joinpath("config.toml").write_text(text)
+        rows.append(f"{count} more {median(EVENTS['git reset --hard'], where):.1f}")
+    print("growth with the rules (ms):", ", ".join(rows))
 
 
 def loaded() -> None:
@@ -222,21 +375,71 @@ def _timed(call: Any, text: str, place: Any) -> float:
     return (time.perf_counter() - began) * 1000
 
 
+def plot(times: dict[str, list[float]], path: str) -> None:
+    """Bars by event, one a program, as one SVG: median, and a thin line to the p95."""
+    programs = list(dict.fromkeys(name.partition(" | ")[2] for name in times if " | " in name))
+    colours = ["#1b6ca8", "#4fa3d1", "#9a9a9a", "#b5b5b5", "#c8c8c8", "#8a8a8a", "#d6d6d6", "#787878"]
+    most = max(percentile(values, 0.95) for name, values in times.items() if " | " in name)
+    scale = 560 / most
+    parts, y = [], 30
+    for what in [*EVENTS, JUDGED]:
+        parts.append(f'<text x="10" y="{y}" font-weight="bold">{what.replace("&", "&amp;")}</text>')
+        y += 8
+        for program in programs:
+            values = times.get(f"{what} | {program}")
+            if not values:
+                continue
+            median, late = statistics.median(values), percentile(values, 0.95)
+            parts.append(
+                f'<rect x="170" y="{y}" width="{median * scale:.1f}" height="11" fill="{colours[programs.index(program) % 8]}"/>'
+                f'<path d="M170 {y + 5.5} H{170 + late * scale:.1f}" stroke="#444" stroke-width="1"/>'
+                f'<text x="164" y="{y + 10}" text-anchor="end">{program}</text>'
+                f'<text x="{176 + late * scale:.1f}" y="{y + 10}">{median:.0f} ms</text>'
+            )
+            y += 15
+        y += 24
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="800" height="{y}" font-family="sans-serif" font-size="11">'
+    Path(path).write_text(head + '<rect width="100%" height="100%" fill="white"/>' + "".join(parts) + "</svg>\n")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--runs", type=int, default=0)
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--busy", action="store_true")
+    parser.add_argument("--plot", default="")
+    parser.add_argument("--json", default="")
     args = parser.parse_args()
     runs = args.runs or (10 if args.quick else 30)
-    ratios = whole_process(runs)
-    asked, alone = ratios["hook: the same, with a judge"], ratios["hook: git reset --hard"]
-    print(f"a judge on loopback that answers at once adds {(asked - alone) * ratios['floor ms']:.1f} ms")
+    if args.peers and not peers():
+        raise SystemExit("no peers here: run scripts/peers first")
+    with loopback_judge(WORK) as port:
+        home = Home(args.peers, port)
+        with resident(home.warm):
+            times = whole_process(home, runs)
+            ratios = table(times, "whole process")
+            if args.busy:
+                with busy(2):
+                    table(whole_process(home, max(5, runs // 2)), "beside two busy loops")
+            print()
+            at_once(home, 30 if args.quick else 100)
+        growth(home, args.quick)
+    if args.plot:
+        plot(times, args.plot)
     loaded()
     rate, _worst = warm(args.quick)
     print(
         f"\n{datetime.date.today().isoformat()}, Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}, {runs} runs a row"
     )
-    limits = {"hook: ls -la": 6.0, "hook: 200-line heredoc": 9.0}
+    if args.json:
+        Path(args.json).write_text(json.dumps({"ratios": ratios, "commands a second": rate}, indent=1))
+    limits = {
+        "ls -la | jevhook": 6.0,
+        "ls -la | jevhook, resident": 4.0,
+        "200-line heredoc | jevhook": 9.0,
+        "git reset --hard | jevhook, resident": 6.0,
+    }
     late = [f"{name}: {ratios[name]:.1f}x, margin {limit}x" for name, limit in limits.items() if ratios[name] > limit]
     if rate < 1000:
         late.append(f"{rate:.0f} commands a second, margin 1000")
