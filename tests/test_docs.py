@@ -50,7 +50,7 @@ def test_every_link_to_a_page_leads_somewhere(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_shown_exists(page: str) -> None:
-    found = set(re.findall(r"(?:`|\$ |^)jevhook ([a-z][a-z-]*)\b", text(page), flags=re.M))
+    found = set(re.findall(r"(?:`|\$ |^)(?:jevhook|jev-use) ([a-z][a-z-]*)\b", text(page), flags=re.M))
     assert found <= set(COMMANDS)
     if page == "README.md":
         assert found == set(COMMANDS), "README shows every command"
