@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shlex
 import shutil
@@ -14,7 +15,7 @@ import click
 from .. import config, hosts, policy
 from ..install import files, plan, receipts
 from ..install.files import Refused
-from .person import at_keyboard, no_agent
+from .person import at_keyboard, no_agent, note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,8 +124,8 @@ def _points(given: str | None) -> list[str] | None:
 
 
 def _show(made: Plan) -> None:
-    for note in made.notes:
-        click.echo(f"note: {policy.clean(note)}")
+    for said in made.notes:
+        click.echo(f"note: {policy.clean(said)}")
     for change in made.changes:
         click.echo("\n".join(plan.diff(change)))
 
@@ -187,6 +188,7 @@ def _install(
             click.echo(f"{host.TITLE}: nothing was changed")
             return True
         kept = plan.carry_out(todo, env)
+        note(env, f"install {host.NAME}", "install", settings=path)
         click.echo(f"{host.TITLE}: the hook is in {policy.clean(path)}. {host.LOADED}")
         for name in kept:
             click.echo(f"  as it was: {policy.clean(name)}")
@@ -233,6 +235,10 @@ def _register(host: Installer, env: dict[str, str], root: str, todo: Plan) -> bo
             f"{host.TITLE}: the MCP server was not registered: {policy.clean(' '.join(said) or 'no answer')}", err=True
         )
         return False
+    if importlib.util.find_spec("mcp") is None:
+        click.echo(
+            "note: the package mcp is missing, without which the server ends at once: pip install 'jevhook[mcp]'"
+        )
     todo.record["mcp"] = True
     for entry in todo.record["files"]:  # codex writes it into the file that holds its trust
         entry["after"] = files.digest(files.look(entry["path"]).data)
@@ -295,6 +301,7 @@ def _uninstall(host: Installer, env: dict[str, str], root: str, path: str, dry_r
         click.echo(f"{host.TITLE}: nothing was changed")
         return
     plan.undo(todo, env)
+    note(env, f"uninstall {host.NAME}", "uninstall", settings=path)
     click.echo(f"{host.TITLE}: the hook is out of {policy.clean(todo.record['path'])}")
     program = binary(host, env, root) if mcp else ""
     if program:

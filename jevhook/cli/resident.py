@@ -7,14 +7,14 @@ import os
 
 import click
 
-from .. import config, ledger
+from .. import ledger
+from ..install.plan import warm_folder
 from .person import at_keyboard
 
 
 def folder(env: dict[str, str]) -> str:
     """Where the warm process's socket is: in the account's own state directory, whatever the environment says."""
-    home = config.account_home()
-    return os.path.join(home, ".local", "state", "jevhook", "resident") if home else ""
+    return warm_folder()
 
 
 @click.group("resident", invoke_without_command=True)

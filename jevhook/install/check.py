@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import config, ledger
-from . import entries, files, jsontext, receipts
+from . import entries, files, jsontext, plan, receipts
 from .entries import Entry, Trouble
 from .files import Refused
 
@@ -32,6 +32,7 @@ HARMLESS = "ls"
 RUNS = 5  # of the harmless event, for the time
 MARGIN = 2.0  # seconds over the hook's own watchdog
 _TAIL = 256 << 10
+_FLAGS = ("-I", "-S", "-s", "-E", "-P", "-B")
 
 
 @dataclass
@@ -233,29 +234,31 @@ def untried(command: str, path: str, host: Installer, env: Mapping[str, str]) ->
     if shlex.join(words) != command:
         return "the command line is more than jevhook's own: it was not tried"
     at = words.index("hook")
-    program = words[0]
+    program, main = words[0], words[at - 1]
     if not os.path.isabs(program):
         return (
             f"{program} is no absolute path: a host may start hooks with a bare PATH. Run jevhook install {host.NAME}"
         )
-    if not os.access(program, os.X_OK):
-        return f"{program} is not there any more: run jevhook install {host.NAME}"
-    module = (
-        at > 2
-        and words[at - 2 : at] == ["-m", "jevhook"]
-        and all(flag in ("-I", "-s", "-E", "-P", "-B") for flag in words[1 : at - 2])
-    )
-    if not (module or at == 1):
+    for file in (program, main) if main.endswith("/jevhook/__main__.py") else (program,):
+        if not os.access(file, os.R_OK):
+            return f"{file} is not there any more: run jevhook install {host.NAME}"
+    module = words[at - 2 : at] == ["-m", "jevhook"]
+    flags = words[1 : at - 2] if module else words[1 : at - 1]
+    if not (at == 1 or ((module or main.endswith("/jevhook/__main__.py")) and all(flag in _FLAGS for flag in flags))):
         return "the command line is more than jevhook's own: it was not tried"
-    if module and "-I" not in words:
+    if at > 1 and "-I" not in flags:
         return f"the command line has no -I, so PYTHONPATH can switch it off: run jevhook install {host.NAME}"
-    here = os.path.join(os.path.realpath(os.path.dirname(sys.executable)), "")
-    if os.path.join(os.path.realpath(os.path.dirname(program)), "") == here:
+    same = _folder(program) == _folder(sys.executable)
+    if same and (at == 1 or module or os.path.realpath(main) == os.path.realpath(plan.MAIN)):
         return ""
     own = host.settings({"HOME": config.account_home()})
     if path in (own, host.MANAGED):
         return ""
-    return f"it starts another Python ({program}) from settings that only the environment names: it was not tried"
+    return f"it starts another jevhook ({program}) from settings that only the environment names: it was not tried"
+
+
+def _folder(program: str) -> str:
+    return os.path.realpath(os.path.dirname(program))
 
 
 def _run(

@@ -48,13 +48,17 @@ def words(command: str) -> list[str]:
 
 
 def ours(command: str) -> bool:
-    """Whether ``command`` starts this gate's hook, wherever it is installed: ``PYTHON … -m jevhook hook`` or
-    ``…/jevhook hook`` (or ``jev-use``)."""
+    """Whether ``command`` starts this gate's hook, wherever it is installed: ``PYTHON … -m jevhook hook``,
+    ``PYTHON … DIR/jevhook/__main__.py hook``, or ``…/jevhook hook`` (or ``jev-use``)."""
     given = words(command)
     if given[1:2] == ["hook"] and os.path.basename(given[0]) in ("jevhook", "jev-use"):
         return True
-    module = (at for at in range(1, len(given)) if given[at : at + 2] == ["jevhook", "hook"])
-    return any(given[at - 1][:1] == "-" and given[at - 1][-1:] == "m" for at in module)
+    for at in range(2, len(given)):
+        if given[at] == "hook":
+            flag, said = given[at - 2], given[at - 1]
+            if said.endswith("/jevhook/__main__.py") or (said == "jevhook" and flag[:1] == "-" and flag[-1:] == "m"):
+                return True
+    return False
 
 
 def option(command: str, name: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import __version__, ledger
+from .. import __version__, config, ledger
 from . import entries, files, jsontext, receipts
 from .entries import Entry
 from .files import Change, Found, Refused
@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..hosts import Installer
 
+MAIN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "__main__.py")
 SHORTEST = 60.0  # seconds; an entry of ours with a shorter timeout is mended, because the host lets the call through
 _UNHELPFUL = ("async", "asyncRewake", "if", "args", "once", "shell")  # each can keep a hook from being heard
 
@@ -48,10 +49,22 @@ def interpreter(python: str = "") -> str:
     return found
 
 
-def command(python: str, host: str, ident: str, policy: str = "") -> str:
-    """The command line of an entry.  -I: a repository can set a host's environment, PYTHONPATH among it."""
-    line = [python, "-I", "-m", "jevhook", "hook", "--host", host]
-    return shlex.join([*line, *(["--policy", policy] if policy else []), "--id", ident])
+def command(python: str, host: str, ident: str, policy: str = "", resident: str = "") -> str:
+    """The command line of an entry, in the form that starts quickest (``jevhook/__main__.py``).
+
+    -I: a repository can set a host's environment, PYTHONPATH among it.  ``resident``: the warm process's folder, which
+    counts only while the person has it on.
+    """
+    line = [python, "-I", "-S", MAIN, "hook", "--host", host]
+    line += ["--policy", policy] if policy else []
+    line += ["--resident", resident] if resident else []
+    return shlex.join([*line, "--id", ident])
+
+
+def warm_folder() -> str:
+    """Where this account's warm process would listen (``jevhook resident``), "" without a home."""
+    home = config.account_home()
+    return os.path.join(home, ".local", "state", "jevhook", "resident") if home else ""
 
 
 def events(host: Installer, points: list[str] | None) -> list[tuple[str, str]]:
@@ -94,7 +107,8 @@ def install(
     document = _document(host, found, text)
     wanted = dict(events(host, points))
     there = entries.mine(document)
-    line = command(interpreter(python), host.NAME, _ident(there), _policy(there))
+    resident = "" if path == host.MANAGED else warm_folder()  # that one is every user's own
+    line = command(interpreter(python), host.NAME, _ident(there), _policy(there), resident)
     before = found.data
     if there:  # put in by hand, or by an earlier install: an uninstall takes that out as well
         before = _without(text, None).encode()

@@ -102,6 +102,8 @@ BOTH: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda d: first(d).update(command=first(d)["command"].replace(sys.executable, "/gone/python")), "/gone/python is not there any more"),
     (lambda d: first(d).update(command=first(d)["command"].replace(sys.executable, "python3")), "no absolute path"),
     (lambda d: first(d).update(command=first(d)["command"].replace(" -I", "")), "has no -I"),
+    (lambda d: first(d).update(command=first(d)["command"].replace(plan.MAIN, "/gone/jevhook/__main__.py")), "/gone/jevhook/__main__.py is not there"),
+    (lambda d: first(d).update(command=first(d)["command"].replace(" -I", " -I -c pass")), "more than jevhook's own"),
     (lambda d: first(d).update(command=first(d)["command"] + "; true"), "more than jevhook's own"),
     (lambda d: first(d).update(command=first(d)["command"] + " >/dev/null"), "more than jevhook's own"),
 ]
@@ -237,6 +239,13 @@ def test_a_projects_own_entries_are_not_started_unless_this_user_put_them_there(
     code, is_, why = state("--host", "claude")
     assert (code, is_) == (1, "off") and "it was not tried" in why
     assert not ran.exists()
+    code_of_its_own = tmp_path / "jevhook" / "__main__.py"
+    code_of_its_own.parent.mkdir()
+    code_of_its_own.write_text(f"open({str(ran)!r}, 'w')")
+    (home / ".claude/settings.json").write_text(
+        text.replace(f"{evil} -I -m jevhook", f"{sys.executable} -I -S {code_of_its_own}")
+    )
+    assert "it was not tried" in state("--host", "claude")[2] and not ran.exists()
 
 
 def test_a_project_install_counts_in_its_project(here: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from jevhook import ledger
 from jevhook.cli import main
 from jevhook.hosts import claude_install, codex_install, installable, installer
 from jevhook.install import entries, plan, receipts
@@ -65,8 +66,9 @@ def settings(home: Path, text: str | bytes | None, name: str = ".claude/settings
 
 
 def everything(home: Path) -> dict[str, bytes]:
-    """Every file below home but the caches, with its bytes."""
+    """Every file below home but the caches and the ledger, with its bytes."""
     files = (path for path in home.rglob("*") if path.is_file() and ".cache" not in path.parts)
+    files = (path for path in files if not path.name.startswith(("ledger.", "ledger-")))
     return {str(path.relative_to(home)): path.read_bytes() for path in files}
 
 
@@ -95,8 +97,8 @@ def test_what_uninstall_leaves_is_what_install_found(private_home: Path, host: s
     assert [(entry.event, entry.matcher) for entry in mine] == list(installer(host).REGISTER)
     assert len({entry.command for entry in mine}) == 1
     words = shlex.split(mine[0].command)
-    assert words[:7] == [sys.executable, "-I", "-m", "jevhook", "hook", "--host", host] and words[7] == "--id"
-    assert len(words[8]) == 16 and len(words) == 9
+    assert words[:7] == [sys.executable, "-I", "-S", plan.MAIN, "hook", "--host", host]
+    assert words[7:] == ["--resident", plan.warm_folder(), "--id", words[10]] and len(words[10]) == 16
     assert all(set(entry.fields) == {"type", "command"} for entry in mine)
     old = json.loads(before) if before and before.strip() else {}
     assert {key: value for key, value in document.items() if key != "hooks"} == {
@@ -220,7 +222,10 @@ def test_a_second_install_mends_what_is_wrong_and_keeps_the_rest(
     assert run("install", "claude", "--yes", terminal=True)[0] == 0
     mended = json.loads(file.read_text())["hooks"]["PreToolUse"]
     assert mended[0] == json.loads(OTHERS)["hooks"]["PreToolUse"][0]
-    expected = spoil.get("command", command).replace("/gone/python", sys.executable)
+    expected = command
+    if "command" in spoil:
+        tail = ["--policy", "strict", "--resident", plan.warm_folder(), "--id", "0123456789abcdef"]
+        expected = shlex.join([sys.executable, "-I", "-S", plan.MAIN, "hook", "--host", "claude", *tail])
     assert mended[1] == {"matcher": "*", "hooks": [{"type": "command", "command": expected, **keeps}]}
     assert run("uninstall", "claude", "--yes", terminal=True)[0] == 0
     assert json.loads(file.read_text()) == json.loads(OTHERS)
@@ -341,7 +346,7 @@ def test_a_dry_run_shows_the_change_and_makes_none(private_home: Path) -> None:
     settings(private_home, json.dumps({"env": {"KEY": key}}, indent=2))
     was = everything(private_home)
     code, said = run("install", "claude", "--dry-run", "--mcp")
-    assert code == 0 and "+++ " in said and "-m jevhook hook" in said and "--dry-run" in said
+    assert code == 0 and "+++ " in said and "__main__.py hook" in said and "--dry-run" in said
     assert "would run: claude mcp add --scope user jevhook -- " in said and "-I -m jevhook serve" in said
     assert key not in said
     assert everything(private_home) == was
@@ -377,6 +382,17 @@ def test_a_host_that_is_not_here_has_to_be_named(private_home: Path) -> None:
     assert code == 1 and "no host was found here" in said and "claude" in said
     code, said = run("install", "cluade")
     assert code == 2 and "claude, codex, all" in said
+
+
+def test_both_leave_a_line_in_the_ledger(private_home: Path) -> None:
+    file = settings(private_home, "{}")
+    run("install", "claude", "--yes")
+    run("uninstall", "claude", "--yes", terminal=True)
+    lines = list(ledger.read(dict(os.environ)))
+    assert [(line["origin"], line["event"], line["reason"], line["settings"]) for line in lines] == [
+        ("cli", "jevhook install claude", "install", str(file)),
+        ("cli", "jevhook uninstall claude", "uninstall", str(file)),
+    ]
 
 
 def test_settings_that_change_while_the_person_thinks_are_not_overwritten(private_home: Path) -> None:

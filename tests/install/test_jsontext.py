@@ -112,6 +112,8 @@ def test_any_document_keeps_its_bytes(document: dict[str, object], indent: objec
         ("/p/.venv/bin/python -I -m jevhook hook --host claude", True),
         ("'/a b/python' -Im jevhook hook", True),
         ("/usr/local/bin/jevhook hook --id x", True),
+        ("/p/python -I -S /p/site-packages/jevhook/__main__.py hook --host claude", True),
+        ("/p/python -I -S /p/other/__main__.py hook", False),
         ("jev-use hook gate", True),
         ("jevhook doctor", False),
         ("echo jevhook hook", False),
