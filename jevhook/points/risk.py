@@ -110,6 +110,7 @@ def place_of(event: Event, ctx: Context) -> Any:
 def gate_dirs(ctx: Context, home: str) -> list[str]:
     """The gate's own places: nothing an agent does may change them."""
     import os
+    import sys
 
     env = ctx.env
     found = ["/etc/jevhook"]
@@ -122,6 +123,8 @@ def gate_dirs(ctx: Context, home: str) -> list[str]:
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     if "site-packages" in package:  # an editable install is somebody's project: let them work on it
         found.append(package)
+        # Without its Python a hook can't start, and a hook that can't start lets every call through.
+        found += [sys.executable, os.path.join(os.path.dirname(os.path.dirname(sys.executable)), "pyvenv.cfg")]
     return found
 
 

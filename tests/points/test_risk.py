@@ -349,3 +349,14 @@ def test_the_wording_hash_changes_with_the_wording(monkeypatch: pytest.MonkeyPat
     made["asked"]["instructions"] += " "
     monkeypatch.setattr(risk, "questions", lambda: made)
     assert wording_hash() != before
+
+
+def test_an_installed_gate_guards_its_package_and_its_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without its Python a hook can't start, and a hook that can't start lets every call through."""
+    monkeypatch.setattr(sys, "executable", "/opt/v/bin/python")
+    ctx = Context(Policy(), {"HOME": "/home/dev"}, 0.0)
+    mine = {"/opt/v/lib/python3.11/site-packages/jevhook", "/opt/v/bin/python", "/opt/v/pyvenv.cfg"}
+    monkeypatch.setattr(risk, "__file__", "/opt/v/lib/python3.11/site-packages/jevhook/points/risk.py")
+    assert mine <= set(risk.gate_dirs(ctx, "/home/dev"))
+    monkeypatch.setattr(risk, "__file__", "/home/dev/jevhook/jevhook/points/risk.py")
+    assert not mine & set(risk.gate_dirs(ctx, "/home/dev")), "a checkout is somebody's project"
