@@ -48,6 +48,7 @@ _MODULES = {
     "shelljs": "shelljs",
     "bun": "Bun",
     "cross-spawn": "child_process.spawn",
+    "node-pty": "child_process",
     "execa": "execa",
     "zx": "zx",
     "rimraf": "rimraf",

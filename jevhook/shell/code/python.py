@@ -1615,6 +1615,9 @@ class Reader:
                 if isinstance(one, Alts):
                     return either(*(PathText(join(*(text(each) for each in variant))) for variant in variants(args)))
             return PathText(join(*(text(one) for one in args)) if args else ".")
+        if name == "fcntl.ioctl" and any(isinstance(one, Ref) and one.name.endswith("TIOCSTI") for one in args):
+            record.add("shell", NOTHING, self.at(node))  # types into a terminal, one letter at a time
+            return NOTHING
         if name.startswith("jevhook.") or name in ("runpy.run_module", "runpy._run_module_as_main"):
             return self.own(name, args, opts, node)
         head, _, last = name.rpartition(".")

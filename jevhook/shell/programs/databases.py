@@ -172,6 +172,9 @@ def sql_client(inv: Invocation) -> Flow:
             from .readers import exposed
 
             exposed(inv, inv.target(words[0]), "sql")
+        looks = all(text.strip().lower().startswith(("select", ".schema", ".tables", ".dump")) for text in texts)
+        if words and texts and not looks and "gate" in inv.target(words[0]).roles:
+            inv.add("write", inv.target(words[0]), facts=("sql",))
     elif inv.name in ("bq", "snow", "sqlite-utils", "cypher-shell", "wrangler"):
         texts += words
     if has(args, "-readonly", "--readonly", "-safe", "--safe"):

@@ -632,8 +632,11 @@ def editor(inv: Invocation) -> Flow:
     """ed, ex, vim -c: commands given on the line can run a shell or write."""
     for command in [*values_of(inv.args, "-c", "--cmd"), *(a[1:] for a in inv.args if a[:1] == "+" and len(a) > 1)]:
         text = command.strip().lstrip(":")
+        verb, _, rest = text.partition(" ")
         if text[:1] == "!":
             inv.code(text[1:], f"{inv.name} :!")
+        elif verb in ("term", "terminal") and rest:
+            inv.code(rest, f"{inv.name} :terminal")
         elif text[:1] == "w" and " " in text:
             inv.add("overwrite", inv.target(text.split(" ", 1)[1].lstrip("!").strip()))
     if inv.stdin is not None and inv.stdin.text is not None and inv.name in ("ed", "ex", "vi", "vim"):

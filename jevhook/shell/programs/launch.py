@@ -1021,7 +1021,11 @@ def _spawned(inv: Invocation, text: str) -> None:
         words = line.strip().replace("[", " ").split(None, 1)
         for mark in ("spawn ", "exec ", "system "):
             if len(words) > 1 and mark in line and (line.strip().startswith(mark) or "[" + mark in line):
-                inv.code(line.split(mark, 1)[1].strip().rstrip("]"), "expect")
+                started = line.split(mark, 1)[1].strip().rstrip("]")
+                while started[:1] == "-" and " " in started:  # spawn -noecho -ignore HUP PROGRAM
+                    option, _, started = started.partition(" ")
+                    started = started.partition(" ")[2] if option == "-ignore" else started.lstrip()
+                inv.code(started, "expect")
                 break
 
 
@@ -1381,7 +1385,8 @@ def _copies(inv: Invocation) -> None:
     from . import table
 
     known = inv.walk.scripts.get(inv.target(source).path + "\0program", "")
-    if known or (source.startswith(_BINARIES) and name in table()):
+    installed = source.startswith(_BINARIES) or "/bin/" in source  # ~/.local/bin, .venv/bin
+    if known or (installed and name in table()):
         inv.walk.scripts[goal + "\0program"] = known or name
     elif inv.target(source).path not in inv.walk.scripts:
         inv.walk.scripts[goal + "\0copy"] = inv.target(source).path
