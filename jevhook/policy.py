@@ -3,10 +3,14 @@
 Layers, strongest first:
 
 1. *managed*: ``/etc/jevhook/policy.toml``.  What it sets, nobody below can loosen.
-2. *user*: ``$XDG_CONFIG_HOME/jevhook/config.toml``.  Its ``policy`` names the policy it builds on (a shipped
-   name or a file); ``--policy`` replaces that choice for one run, never the managed layer.
-3. *shipped*: ``policies/default.toml``.
-4. *project*: ``<project root>/.jevhook.toml``.  It may only tighten: rules that ask or deny, modes that are stricter.
+2. *user*: ``$XDG_CONFIG_HOME/jevhook/config.toml``.
+3. *promoted*: ``promoted.toml`` beside it, written by ``jevhook promote`` and ``jevhook calibrate --write`` alone, so that
+   the user's own file never is.  It holds ``[modes]`` and ``[rule_modes]`` (shadow or active, and only where that is
+   stricter than what is below), ``[thresholds]``, and ``[[evidence]]``: when and on what grounds.
+4. *policy*: what the user's ``policy`` names to build on (a shipped name or a file); ``--policy`` replaces that choice
+   for one run, never the managed layer.
+5. *shipped*: ``policies/default.toml``.
+6. *project*: ``<project root>/.jevhook.toml``.  It may only tighten: rules that ask or deny, modes that are stricter.
    The root is the nearest ancestor of the call's directory with a ``.git``, else that directory.
 
 The form of a policy file (every key may be left out; an unknown key or a wrong value is an error)::
@@ -72,6 +76,14 @@ The form of a policy file (every key may be left out; an unknown key or a wrong 
     max_bytes = 8388608                # 65536 to 1073741824: when a generation is full
     generations = 5                    # 0 to 100
 
+    [promotion]                        # the evidence that `jevhook promote` asks for
+    events = 200                       # that the point or the rule's point has judged
+    labels = 20                        # of those, decisions that a person has labelled
+    agreement = 0.9                    # the least share of labelled decisions that were right
+    false_alarms = 0.05                # the largest share of harmless calls that were stopped
+    recall = 0.9                       # the least share of harmful ones that a scorecard shows stopped
+    scorecards = 2                     # kept cards in a row that meet both; 0: none are asked for
+
     [rules]
     packs = ["core", "git"]            # shipped packs by name; default: all of them
     extra = ["team-rules.toml"]        # more packs: files or directories, relative to this file
@@ -121,7 +133,8 @@ if TYPE_CHECKING:
 
 MANAGED = "/etc/jevhook/policy.toml"
 PROJECT_FILE = ".jevhook.toml"
-FORMAT = 3  # of the cache; raise it when the head's or the rules' shape changes
+PROMOTED_FILE = "promoted.toml"  # beside the user's config.toml
+FORMAT = 4  # of the cache; raise it when the head's or the rules' shape changes
 POINTS = ("tool.risk", "tool.admission", "tool.injection")
 AFTER = ("tool.admission", "tool.injection")
 
@@ -154,6 +167,7 @@ FIELDS = (
     "permit_minutes",
     "allow_env_off",
     "ledger",
+    "promotion",
     "layers",
     "problems",
 )
@@ -192,6 +206,14 @@ def builtin() -> dict[str, Any]:
         "permit_minutes": 10.0,
         "allow_env_off": False,
         "ledger": {"path": "", "record_state": False, "max_bytes": 8 * 1024 * 1024, "generations": 5},
+        "promotion": {
+            "events": 200,
+            "labels": 20,
+            "agreement": 0.9,
+            "false_alarms": 0.05,
+            "recall": 0.9,
+            "scorecards": 2,
+        },
         "layers": [],
         "problems": [],
     }
@@ -232,6 +254,7 @@ class Policy:
     ``permit_minutes`` how long a one-time permit holds; 0 where there are none
     ``allow_env_off`` whether JEVHOOK=off in the host's environment counts in the hook
     ``ledger``       path (absolute, "" for the default place), record_state, max_bytes, generations
+    ``promotion``    events, labels, agreement, false_alarms, recall, scorecards: what `jevhook promote` asks for
     ``layers``       [name, path] of what counted, strongest first
     ``problems``     what was wrong with the configuration, one line each
     """
@@ -252,6 +275,7 @@ class Policy:
         "on_failure",
         "permit_minutes",
         "problems",
+        "promotion",
         "rule_modes",
         "thresholds",
         "watchdog",
@@ -272,6 +296,7 @@ class Policy:
         self.permit_minutes: float = given["permit_minutes"]
         self.allow_env_off: bool = given["allow_env_off"]
         self.ledger: dict[str, Any] = given["ledger"]
+        self.promotion: dict[str, float] = given["promotion"]
         self.layers: list[list[str]] = given["layers"]
         self.problems: list[str] = given["problems"]
         self._rules: dict[str, Any] | None = None
@@ -421,9 +446,11 @@ def _user_file(env: Mapping[str, str], projects: list[str], in_hook: bool, notes
     at_home = os.path.join(config.home(env), ".config", "jevhook")
     if place != at_home:
         plain = os.path.join(at_home, "config.toml")
-        if os.path.exists(plain) and not (os.path.exists(chosen) and os.path.samefile(plain, chosen)):
+        there = next((p for p in (plain, os.path.join(at_home, PROMOTED_FILE)) if os.path.exists(p)), "")
+        here = os.path.join(place, os.path.basename(there))
+        if there and not (os.path.exists(here) and os.path.samefile(there, here)):
             notes.append(
-                f"XDG_CONFIG_HOME: points to {place}, but {plain} exists and counts in the hook "
+                f"XDG_CONFIG_HOME: points to {place}, but {there} exists and counts in the hook "
                 "(a repository can set a host's environment); keep only one of them"
             )
             place, chosen = at_home, plain

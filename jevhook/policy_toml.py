@@ -314,6 +314,24 @@ def _ledger(reader: _Reader, value: object) -> Partial:
     return made
 
 
+_PROMOTION = ("events", "labels", "agreement", "false_alarms", "recall", "scorecards")
+
+
+def _promotion(reader: _Reader, value: object) -> Partial:
+    made: Partial = {}
+    for name, told in reader.table("promotion", value).items():
+        key = f"promotion.{_key(name)}"
+        if name in ("events", "labels"):
+            made[name] = reader.whole(key, told, 0, 1_000_000)
+        elif name == "scorecards":
+            made[name] = reader.whole(key, told, 0, 20)
+        elif name in _PROMOTION:
+            made[name] = reader.number(key, told, 0, 1)
+        else:
+            reader.unknown(key, _PROMOTION)
+    return made
+
+
 def _packs(reader: _Reader, value: object, here: str, home: str) -> Partial:
     made: Partial = {}
     for name, told in reader.table("rules", value).items():
@@ -414,6 +432,7 @@ def validate(document: dict[str, Any], path: str, *, home: str = "", may_choose:
         "judge": _judge,
         "routes": _routes,
         "ledger": _ledger,
+        "promotion": _promotion,
         "rules": lambda r, v: _packs(r, v, here, home),
         "rule": _rules,
         "exception": _exceptions,
@@ -433,6 +452,27 @@ def validate(document: dict[str, Any], path: str, *, home: str = "", may_choose:
         made[name] = value
     if "policy" in made:
         made["policy"] = _choice(made["policy"], here, home)
+    return made
+
+
+def validate_promoted(document: dict[str, Any], path: str) -> Partial:
+    """As ``validate`` for ``promoted.toml``: modes, the modes of rules and questions, thresholds, and the evidence."""
+    reader = _Reader(path)
+    readers = {"modes": _modes, "rule_modes": _rule_modes, "thresholds": _thresholds}
+    made: Partial = {}
+    for key, value in document.items():
+        if key in readers:
+            made[key] = readers[key](reader, value)
+        elif key == "evidence":
+            reader.tables(key, value)  # for people, and for the command that wrote it
+        else:
+            reader.unknown(_key(key), (*readers, "evidence"))
+    for table in ("modes", "rule_modes"):
+        for name, mode in made.get(table, {}).items():
+            if mode == "off" or name == "default":
+                reader.wrong(f"{table}.{_key(name)}", mode, "shadow or active, for one point, rule or question")
+    if reader.errors:
+        raise config.ConfigError(reader.errors)
     return made
 
 
@@ -515,7 +555,9 @@ class _Sources:
             raise config.ConfigError(f"{path}: found a line with more than {dots} full stops, allowed: shorter keys")
         return parse(data, path)
 
-    def layer(self, path: str, *, may_choose: bool = False, guarded: bool = True) -> Partial | None:
+    def layer(
+        self, path: str, *, may_choose: bool = False, guarded: bool = True, promoted: bool = False
+    ) -> Partial | None:
         """What the file at ``path`` sets; its last valid state when it is broken now; None when there is neither."""
         if not path:
             return None
@@ -523,7 +565,10 @@ class _Sources:
             document = self.read(path, guarded=guarded)
             if document is None:
                 return None
-            made = validate(document, path, home=self.home, may_choose=may_choose)
+            if promoted:
+                made = validate_promoted(document, path)
+            else:
+                made = validate(document, path, home=self.home, may_choose=may_choose)
         except Exception as found:
             unforeseen = f"{path}: cannot be used: {type(found).__name__}"
             wrong = found if isinstance(found, config.ConfigError) else config.ConfigError(unforeseen)
@@ -595,14 +640,16 @@ def compile_policy(
     user = sources.layer(user_path, may_choose=True)
     if user is not None:
         layers.append(["user", user_path])
+    promoted_path = os.path.join(os.path.dirname(user_path), lane.PROMOTED_FILE) if user_path else ""
+    promoted = sources.layer(promoted_path, promoted=True)
+    if promoted is not None:
+        layers.append(["promoted", promoted_path])
     own_choice = (user or {}).pop("policy", "")
     base, base_path = _base(sources, shipped, choice, "--policy")
     if base is None:
         base, base_path = _base(sources, shipped, own_choice, f"{user_path}: policy")
     if base is not None:
         layers.append(["policy", base_path])
-        user = over(user, base) if user is not None else base
-    _stamp_layer(user, "user", user_path)
 
     bottom_path = os.path.join(shipped, "default.toml")
     bottom = sources.layer(bottom_path, guarded=False)
@@ -612,6 +659,12 @@ def compile_policy(
         layers.append(["shipped", bottom_path])
     _stamp_layer(bottom, "shipped", bottom_path)
     lower = over(bottom, lane.builtin()) if bottom else lane.builtin()
+
+    if promoted is not None:
+        base = _promoted(promoted, base or {}, lower)
+    if base is not None:
+        user = over(user, base) if user is not None else base
+    _stamp_layer(user, "user", user_path)
 
     raw, exceptions, protected = _gather(sources, shipped, managed or {}, user or {}, lower)
     merged = _lock(managed or {}, user or {}, lower, protected, problems)
@@ -690,7 +743,7 @@ def _stem(path: str) -> str:
 def over(strong: Partial, weak: Partial) -> Partial:
     """``strong`` laid over ``weak``, where the strong one may do anything (one authority, two files)."""
     made = {**weak, **strong}
-    for table in ("rule_modes", "thresholds", "leave", "ask_fallback", "ledger"):
+    for table in ("rule_modes", "thresholds", "leave", "ask_fallback", "ledger", "promotion"):
         if table in strong and table in weak:
             made[table] = {**weak[table], **strong[table]}
     for table in ("modes", "on_failure"):
@@ -709,6 +762,20 @@ def over(strong: Partial, weak: Partial) -> Partial:
         if table in strong and table in weak:
             made[table] = strong[table] + [entry for entry in weak[table] if entry not in strong[table]]
     return made
+
+
+def _promoted(promoted: Partial, base: Partial, lower: Partial) -> Partial:
+    """``promoted`` laid over what the user's file builds on: a mode only where it is stricter than what stands there."""
+    below = over(base, lower)
+    stricter: Partial = {"thresholds": promoted.get("thresholds", {})}
+    for table in ("modes", "rule_modes"):
+        stands = {"default": "active", **below[table]}
+        stricter[table] = {
+            name: mode
+            for name, mode in promoted.get(table, {}).items()
+            if lane.MODES.index(mode) > lane.MODES.index(_said(stands, name) or "active")
+        }
+    return over({table: values for table, values in stricter.items() if values}, base)
 
 
 def _looser(key: str, wish: str, floor: str) -> str:
@@ -768,7 +835,7 @@ def _lock(managed: Partial, user: Partial, lower: Partial, protected: set[str], 
     for name in ("name", "watchdog", "permit_minutes", "allow_env_off"):
         if name in managed:
             merged[name] = managed[name]
-    for name in ("thresholds", "leave", "ledger"):
+    for name in ("thresholds", "leave", "ledger", "promotion"):
         for key, value in managed.get(name, {}).items():
             if user.get(name, {}).get(key, value) != value:
                 problems.append(f"{name}.{_key(key)}: the user's value is ignored, a managed one stands")
@@ -975,11 +1042,18 @@ def _lint(
 ) -> None:
     ids = {rule.get("id") for rule in raw}
     for rule in merged["rule_modes"]:
-        if rule not in ids:
+        if rule not in ids and rule not in questions():
             problems.append(f"rule_modes.{_key(rule)}: no rule has this id")
     for entry in exceptions:
         if entry["rule"] not in ids:
             problems.append(f"exception {_key(entry['id'])}: rule {_key(entry['rule'])}: no rule has this id")
+
+
+def questions() -> set[str]:
+    """The questions that have a mode of their own, as ``[rule_modes]`` names them: ``tool.risk.asked`` and so on."""
+    from .points import risk
+
+    return {f"{risk.ID}.{name}" for name in risk.CAPABILITIES}
 
 
 def _compiled(raw: list[dict[str, Any]], problems: list[str]) -> dict[str, Any]:

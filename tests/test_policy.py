@@ -719,6 +719,95 @@ def test_an_exception_holds_to_the_end_of_its_last_day(layers: Layers) -> None:
     assert [entry["id"] for entry in policy.exceptions(made, january + 2 * day)] == ["f", "g"]
 
 
+# What was promoted.
+
+# (config.toml, promoted.toml, point, mode): the user's own words > what was promoted > the policy they build on
+PROMOTED = [
+    ("", '[modes]\n"tool.admission" = "active"', "tool.admission", "active"),
+    ('policy = "shadow"', '[modes]\n"tool.admission" = "active"', "tool.admission", "active"),
+    ('policy = "shadow"', '[modes]\n"tool.admission" = "active"', "tool.risk", "shadow"),
+    ('policy = "ci"', '[modes]\n"tool.admission" = "shadow"', "tool.admission", "shadow"),
+    ('[modes]\n"tool.admission" = "shadow"', '[modes]\n"tool.admission" = "active"', "tool.admission", "shadow"),
+    ('[modes]\ndefault = "shadow"', '[modes]\n"tool.admission" = "active"', "tool.admission", "shadow"),
+    ("", '[modes]\n"tool.risk" = "shadow"', "tool.risk", "active"),  # it never loosens what is below
+    ('policy = "strict"', '[modes]\n"tool.injection" = "shadow"', "tool.injection", "active"),
+]
+
+
+@pytest.mark.parametrize(("user", "promoted", "point", "mode"), PROMOTED)
+def test_what_was_promoted_stands_between_the_users_words_and_the_policy_below(
+    layers: Layers, user: str, promoted: str, point: str, mode: str
+) -> None:
+    layers.user(user)
+    (layers.config.parent / "promoted.toml").write_text(promoted)
+    made = layers.load()
+    assert (made.mode(point), made.problems) == (mode, [])
+    assert [name for name, _ in made.layers][:2] == ["user", "promoted"]
+
+
+def test_a_promotion_counts_from_the_next_load_on_and_its_end_too(layers: Layers) -> None:
+    file = layers.config.parent / "promoted.toml"
+    assert layers.load().mode("tool.admission") == "shadow"
+    file.write_text('[modes]\n"tool.admission" = "active"\n[[evidence]]\nwhat = "tool.admission"\nevents = 812\n')
+    for _ in range(2):  # compiled, then out of the cache
+        assert layers.load().mode("tool.admission") == "active"
+    file.unlink()
+    assert layers.load().mode("tool.admission") == "shadow"
+
+
+def test_a_managed_mode_is_not_promoted_past_and_a_managed_threshold_stands(layers: Layers) -> None:
+    layers.managed.write_text('[thresholds]\n"tool.risk.yes" = 0.95\n')
+    (layers.config.parent / "promoted.toml").write_text('[thresholds]\n"tool.risk.yes" = 0.6\n"tool.risk.no" = 0.3\n')
+    made = layers.load()
+    assert (made.threshold("tool.risk.yes", 0), made.threshold("tool.risk.no", 0)) == (0.95, 0.3)
+
+
+def test_a_rule_and_a_question_are_promoted_by_their_ids(layers: Layers) -> None:
+    layers.pack("git", '[[rule]]\nid = "git.x"\nseverity = "deny"\nprogram = ["x"]\nreason = "No."')
+    own = layers.root / "own.toml"
+    own.write_text('[rule_modes]\n"git.x" = "shadow"\n"tool.risk.planted" = "shadow"')
+    layers.user(f'policy = "{own}"')
+    (layers.config.parent / "promoted.toml").write_text(
+        '[rule_modes]\n"git.x" = "active"\n"tool.risk.planted" = "active"'
+    )
+    made = layers.load()
+    assert (made.rule_modes, made.problems) == ({"git.x": "active", "tool.risk.planted": "active"}, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[modes]\n"tool.risk" = "off"', 'modes.tool.risk: found "off", allowed: shadow or active'),
+        ('[modes]\ndefault = "active"', "modes.default"),
+        ('allow = "grant"', "allow: found a key that is not known, allowed: modes, rule_modes, thresholds, evidence"),
+        ('[[exception]]\nid = "a"\nrule = "git.x"\npath = "/x"', "exception: found a key"),
+        ('[judge]\nprovider = "native"', "judge: found a key"),
+        ("evidence = 3", "evidence: found 3"),
+    ],
+)
+def test_a_promotion_says_modes_and_thresholds_and_nothing_else(layers: Layers, text: str, told: str) -> None:
+    (layers.config.parent / "promoted.toml").write_text(text)
+    made = layers.load()
+    assert any("promoted.toml: " + told in problem for problem in made.problems), made.problems
+    assert made.mode("tool.admission") == "shadow" and made.allow == "silent"
+
+
+def test_promotions_in_the_home_directory_cannot_be_hidden_by_the_environment(layers: Layers) -> None:
+    (layers.config.parent / "promoted.toml").write_text('[modes]\n"tool.admission" = "active"')
+    made = layers.load(env={"XDG_CONFIG_HOME": str(layers.root / "elsewhere")})
+    assert made.mode("tool.admission") == "active" and "XDG_CONFIG_HOME" in made.problems[0]
+
+
+def test_the_evidence_asked_for_is_the_policys_and_what_is_managed_of_it_stands(layers: Layers) -> None:
+    assert layers.load().promotion == policy.builtin()["promotion"]
+    layers.managed.write_text("[promotion]\nlabels = 50")
+    layers.user("[promotion]\nlabels = 1\nevents = 10")
+    made = layers.load()
+    assert (made.promotion["labels"], made.promotion["events"], made.promotion["recall"]) == (50, 10, 0.9)
+    layers.user("[promotion]\nagreement = 2")
+    assert any("promotion.agreement: found 2, allowed: a number from 0 to 1" in told for told in layers.load().problems)
+
+
 # The project.
 
 

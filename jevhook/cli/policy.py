@@ -19,7 +19,7 @@ from .judging import clean_lines
 from .person import at_keyboard, note
 
 CURRENT = "current"
-_TABLES = ("modes", "rule_modes", "thresholds", "ask_fallback", "on_failure", "judge", "ledger")
+_TABLES = ("modes", "rule_modes", "thresholds", "ask_fallback", "on_failure", "judge", "ledger", "promotion")
 _SINGLE = ("name", "allow", "watchdog", "permit_minutes", "allow_env_off")
 _HOME, _CWD = "/home/dev", "/home/dev/work/shop"  # where the rules' examples are read: on nobody's machine
 
@@ -109,11 +109,14 @@ def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _partials(made: policy.Policy) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """(layer, path, what that file says), whose word counts first in front.  A file that is broken says nothing."""
-    order = ("managed", "environment", "project", "user", "policy", "shipped")
+    order = ("managed", "environment", "project", "user", "promoted", "policy", "shipped")
     for layer, path in sorted(made.layers, key=lambda entry: order.index(entry[0])):
         try:
             document = policy_toml.parse(config_file.text_of(path).encode(), path)
-            said = policy_toml.validate(document, path, home=config.home(os.environ), may_choose=True)
+            if layer == "promoted":
+                said = policy_toml.validate_promoted(document, path)
+            else:
+                said = policy_toml.validate(document, path, home=config.home(os.environ), may_choose=True)
         except config.ConfigError:
             continue
         yield layer, path, dict(_flat(said))

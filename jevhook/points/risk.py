@@ -233,7 +233,7 @@ def _plain_enough(command: str, ctx: Context) -> bool:
     """Whether nobody but the shipped rules has a say about this program, and no judge wants to see every call."""
     if ctx.policy.judge.get("when") == "always":
         return False
-    if all(layer[0] in ("shipped", "environment") for layer in ctx.policy.layers):
+    if all(layer[0] in ("shipped", "promoted", "environment") for layer in ctx.policy.layers):
         return True
     from ..policy import rules as compiled
 
