@@ -407,8 +407,12 @@ def edit() -> None:
 
 
 def _own_examples(text: str, path: str) -> list[str]:
+    """What is wrong with the rules in ``text`` that only compiling and trying them shows."""
+    from ..rules import compile_rules
+
     rules = [{**rule, "layer": "user"} for rule in policy_toml.parse(text.encode(), path).get("rule", [])]
-    return examples(rules, [])[0]
+    form = [config_file.located(f"{path}: {problem}", path, text) for problem in compile_rules(rules)[1]]
+    return form + examples(rules, [])[0]
 
 
 def _here() -> str:

@@ -181,6 +181,12 @@ def test_a_mistake_is_shown_and_can_be_mended(file: Path, tmp_path: Path) -> Non
     assert file.read_text() == "watchdog = 6\n"
 
 
+def test_a_rule_that_can_never_match_is_a_mistake(file: Path, tmp_path: Path) -> None:
+    wrong = '[[rule]]\nid = "t.a"\nseverity = "ask"\nreason = "r"\nprogam = "x"\n'
+    status, said = at_terminal("policy", "edit", typed="n\n", **editor(tmp_path, wrong))
+    assert status == 1 and "unknown key 'progam'" in said and not file.exists()
+
+
 def test_a_mistake_that_is_not_mended_changes_nothing(file: Path, tmp_path: Path) -> None:
     file.write_text("# mine\n")
     status, said = at_terminal("policy", "edit", typed="n\n", **editor(tmp_path, "watchdog = 500\n"))
