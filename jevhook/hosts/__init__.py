@@ -68,8 +68,8 @@ if TYPE_CHECKING:
             """(a file as it is, its text as it must be, the keys that are new in it) so that our entries in ``text``
             are run; None if they are."""
 
-        def untrust(self, env: Mapping[str, str], path: str, keys: list[str]) -> tuple[Found, str] | None:
-            """The reverse, for entries that are gone."""
+        def untrust(self, env: Mapping[str, str], path: str, text: str, keys: list[str]) -> tuple[Found, str] | None:
+            """The reverse, for our entries in ``text`` and those that these ``keys`` stand for."""
 
         def elsewhere(
             self, env: Mapping[str, str], path: str, commands: list[str], cwd: str, root: str, binary: str

@@ -102,7 +102,7 @@ def trust(env: Mapping[str, str], path: str, text: str) -> tuple[Found, str, lis
     return None
 
 
-def untrust(env: Mapping[str, str], path: str, keys: list[str]) -> tuple[Found, str] | None:
+def untrust(env: Mapping[str, str], path: str, text: str, keys: list[str]) -> tuple[Found, str] | None:
     """Nothing to take back."""
     return None
 

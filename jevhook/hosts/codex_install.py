@@ -141,11 +141,13 @@ def trust(env: Mapping[str, str], path: str, text: str) -> tuple[Found, str, lis
     return found, after, list(stale)
 
 
-def untrust(env: Mapping[str, str], path: str, keys: list[str]) -> tuple[Found, str] | None:
-    """(config.toml as it is, its text without the trust of these keys); None when it holds none of them."""
+def untrust(env: Mapping[str, str], path: str, text: str, keys: list[str]) -> tuple[Found, str] | None:
+    """(config.toml as it is, its text without the trust of our entries in ``text`` and of these keys); None when it
+    holds none of them."""
     found = look(os.path.join(directory(env), "config.toml"))
     before = found.text()
-    held = [name for name in keys if name in _state(found.path, before)]
+    now = [key(path, entry) for entry in mine(json.loads(text.strip() or "{}"))]
+    held = [name for name in dict.fromkeys([*keys, *now]) if name in _state(found.path, before)]
     return (found, _without(found.path, before, held)) if held else None
 
 

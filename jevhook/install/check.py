@@ -150,7 +150,7 @@ def _entry(host: Installer, binary: str, here: Surroundings, guard: Guard, found
     if here.off:
         guard.off(here.off)
     guard.command = (before or found)[0].command
-    why = untried(guard.command, guard.path, host, here.env)
+    why = untried(guard.command, guard.path, host)
     if why:
         guard.off(why, "install")
     watching = not _stopped(guard) and _probe(host, here, guard)
@@ -223,7 +223,7 @@ def _probe(host: Installer, here: Surroundings, guard: Guard) -> bool:
     return watching
 
 
-def untried(command: str, path: str, host: Installer, env: Mapping[str, str]) -> str:
+def untried(command: str, path: str, host: Installer) -> str:
     """Why the command line must not be started here; "" when it may.
 
     An agent may run the doctor, and say with CLAUDE_CONFIG_DIR or HOME whose settings it reads: no word of a file that

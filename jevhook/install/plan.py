@@ -116,7 +116,7 @@ def install(
     made: list[str] = []
     if old:
         made = list(old["files"][0].get("made", []))
-        if old["files"][0].get("after") == files.digest(found.data):
+        if old["files"][0].get("after") == files.digest(found.data) and receipts.readable(dict(env), old["files"][0]):
             before = receipts.before(dict(env), old["files"][0])
         elif old["files"][0].get("before") is None and json.loads(before or b"{}") == {}:
             before = None
@@ -132,18 +132,18 @@ def install(
     plan = Plan(host, record, befores=[before], notes=list(found.notes), adds=not there)
     if after.encode() != found.data:
         plan.changes.append(Change(found, after.encode(), made))
-    if trusted:
-        _trust(plan, host, env, path, after, old)
+    _trust(plan, host, env, path, after, old, trusted)
     return plan
 
 
 def _trust(
-    plan: Plan, host: Installer, env: Mapping[str, str], path: str, after: str, old: dict[str, Any] | None
+    plan: Plan, host: Installer, env: Mapping[str, str], path: str, after: str, old: dict[str, Any] | None, wanted: bool
 ) -> None:
+    """Add what makes the host run the entries, where it is ``wanted`` and not there."""
     kept = next((entry for entry in (old or {}).get("files", [])[1:]), None)
-    given = host.trust(env, path, after)
+    given = host.trust(env, path, after) if wanted else None
     if given is None:
-        if old and kept:
+        if old and kept and receipts.readable(dict(env), kept):
             plan.record["files"].append({name: kept[name] for name in ("path", "after", "made")})
             plan.befores.append(receipts.before(dict(env), kept))
         return
@@ -151,9 +151,9 @@ def _trust(
     files.may_write(found)
     before = found.data
     if old and kept:
-        if kept.get("after") == files.digest(found.data):
+        if kept.get("after") == files.digest(found.data) and receipts.readable(dict(env), kept):
             before = receipts.before(dict(env), kept)
-        elif (cleaned := host.untrust(env, path, plan.record["trusted"])) is not None:
+        elif (cleaned := host.untrust(env, path, "", plan.record["trusted"])) is not None:
             before = cleaned[1].encode()
     made: list[str] = list(kept.get("made", [])) if kept else []
     plan.record["trusted"] = sorted({*plan.record["trusted"], *keys})
@@ -164,7 +164,10 @@ def _trust(
 
 
 def uninstall(host: Installer, env: Mapping[str, str], path: str = "") -> Plan:
-    """The plan to take the hook out of ``path`` (the user's own settings): every file as it was where nobody changed it since, else without our entries."""
+    """The plan to take the hook out of ``path`` (the user's own settings).
+
+    Every file as it was before, where nobody changed it since and the backup is there; else without our entries.
+    """
     if not host.directory(env):
         raise Refused("there is no home directory")
     path = path or host.settings(env)
@@ -173,40 +176,56 @@ def uninstall(host: Installer, env: Mapping[str, str], path: str = "") -> Plan:
     found = files.look(path)
     plan.notes += found.notes
     first = old["files"][0] if old else {}
+    kept, was = _kept(plan, env, first)
     text = found.text()
     after: bytes | None = found.data
-    if old and found.data is not None and first.get("after") == files.digest(found.data):
-        after = receipts.before(dict(env), first)
+    if kept and found.data is not None and first.get("after") == files.digest(found.data):
+        after = was
     elif found.data is not None and text.strip():
         document = _document(host, found, text, whole=False)
         there = entries.mine(document)
         if there:
-            was = receipts.before(dict(env), first) if old else None
             after = _without(text, json.loads(was) if was and was.strip() else {}).encode()
-            if was is None and old and json.loads(after) == {}:
+            if kept and was is None and json.loads(after) == {}:
                 after = None
             if old and old.get("trusted") and _moves(document, there):
                 plan.notes.append(
-                    "hooks of others behind ours move up one place: Codex will ask you to review them again"
+                    f"hooks of others behind ours move up one place: {host.TITLE} will ask you to review them again"
                 )
     if after != found.data:
         files.may_write(found)
         plan.changes.append(Change(found, after, list(first.get("made", []))))
-    for entry in (old or {}).get("files", [])[1:]:
-        _restore(plan, host, env, path, entry)
+    beside = [entry for entry in plan.record["files"][1:] if os.path.dirname(entry["path"]) == host.directory(env)]
+    for entry in beside:
+        _restore(plan, host, env, path, text, entry)
+    if not beside and (given := host.untrust(env, path, text, [])) is not None:
+        files.may_write(given[0])
+        plan.changes.append(Change(given[0], given[1].encode()))
     return plan
 
 
-def _restore(plan: Plan, host: Installer, env: Mapping[str, str], path: str, entry: dict[str, Any]) -> None:
+def _kept(plan: Plan, env: Mapping[str, str], entry: dict[str, Any]) -> tuple[bool, bytes | None]:
+    """(whether it is known what a file was before, what it was): False without a record, or with its backup gone."""
+    if not entry:
+        return False, None
+    try:
+        return True, receipts.before(dict(env), entry)
+    except Refused as wrong:
+        plan.notes.append(f"{wrong}: our entries are taken out of the file as it is")
+        return False, None
+
+
+def _restore(plan: Plan, host: Installer, env: Mapping[str, str], path: str, text: str, entry: dict[str, Any]) -> None:
     """The file beside the settings (Codex's trust)."""
-    found = files.look(str(entry["path"]))
+    found = files.look(entry["path"])
+    kept, was = _kept(plan, env, entry)
     after: bytes | None
-    if entry.get("after") == files.digest(found.data):
-        after = receipts.before(dict(env), entry)
+    if kept and entry.get("after") == files.digest(found.data):
+        after = was
     else:
-        given = host.untrust(env, path, list(plan.record.get("trusted", [])))
+        given = host.untrust(env, path, text, list(plan.record.get("trusted", [])))
         after = given[1].encode() if given and given[0].path == found.path else found.data
-        if not (after or b"").strip() and receipts.before(dict(env), entry) is None:
+        if kept and was is None and not (after or b"").strip():
             after = None
     if after != found.data:
         files.may_write(found)

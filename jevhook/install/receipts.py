@@ -35,7 +35,12 @@ def load(env: dict[str, str], host: str, path: str) -> dict[str, Any] | None:
     except (OSError, ValueError, Refused):
         return None
     fits = isinstance(found, dict) and found.get("host") == host and found.get("path") == path
-    return found if fits and isinstance(found.get("files"), list) else None
+    listed = found.get("files") if fits else None
+    whole = isinstance(listed, list) and all(
+        isinstance(entry, dict) and isinstance(entry.get("path"), str) and isinstance(entry.get("made"), list)
+        for entry in listed
+    )
+    return found if listed and whole and listed[0]["path"] == path else None
 
 
 def every(env: dict[str, str]) -> list[dict[str, Any]]:
@@ -85,6 +90,15 @@ def before(env: dict[str, str], entry: dict[str, Any]) -> bytes | None:
     except (OSError, ValueError) as wrong:
         raise Refused(f"the backup {name} can't be read: {wrong}") from None
     return data
+
+
+def readable(env: dict[str, str], entry: dict[str, Any]) -> bool:
+    """Whether it is still known what the file was before."""
+    try:
+        before(env, entry)
+    except Refused:
+        return False
+    return True
 
 
 def forget(env: dict[str, str], record: dict[str, Any]) -> None:

@@ -404,6 +404,44 @@ def test_settings_that_change_while_the_person_thinks_are_not_overwritten(privat
     assert file.read_text() == '{"model": "opus"}'
 
 
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("lost", ["*.before", "*.json", "*"])
+def test_without_the_backup_our_entries_still_go(private_home: Path, lost: str, again: bool) -> None:
+    claude = settings(private_home, '{\n  "model": "opus"\n}\n')
+    hooks, config = (
+        settings(private_home, None, ".codex/hooks.json"),
+        settings(private_home, "a = 1\n", ".codex/config.toml"),
+    )
+    assert run("install", "--yes")[0] == 0
+    for file in (private_home / ".local/state/jevhook/installed").glob(lost):
+        file.unlink()
+    if again:
+        assert run("install", "--yes")[0] == 0
+    code, said = run("uninstall", "--yes", terminal=True)
+    assert code == 0, said
+    assert claude.read_text() == '{\n  "model": "opus"\n}\n'
+    assert not hooks.exists() or json.loads(hooks.read_text()) == {}
+    assert config.read_text() == "a = 1\n"
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"files": []}', '{"files": [{}], "host": "claude"}'])
+def test_a_broken_record_is_none(private_home: Path, text: str) -> None:
+    file = settings(private_home, "{}")
+    assert run("install", "claude", "--yes")[0] == 0
+    (record,) = (private_home / ".local/state/jevhook/installed").glob("*.json")
+    record.write_text(text)
+    assert run("uninstall", "claude", "--yes", terminal=True)[0] == 0
+    assert json.loads(file.read_text()) == {}
+
+
+def test_no_trust_later_forgets_no_trust_that_was_given(private_home: Path) -> None:
+    config = settings(private_home, "a = 1\n", ".codex/config.toml")
+    assert run("install", "codex", "--yes")[0] == 0
+    assert run("install", "codex", "--yes", "--no-trust", "--points", "tool.risk", terminal=True)[0] == 0
+    assert run("uninstall", "codex", "--yes", terminal=True)[0] == 0
+    assert config.read_text() == "a = 1\n"
+
+
 def test_of_two_files_both_are_changed_or_none(private_home: Path) -> None:
     hooks = settings(private_home, "{}", ".codex/hooks.json")
     config = settings(private_home, "a = 1\n", ".codex/config.toml")
