@@ -16,6 +16,9 @@ HOME, CWD = "/home/dev", "/home/dev/shop"
 
 # fmt: off
 CHANGES = [
+    '/opt/jevhook/.venv/bin/python -I -S /opt/jevhook/jevhook/__main__.py hook --host claude --resident /home/dev/.local/state/jevhook/resident --id e512 < e.json',
+    '/usr/bin/python3 -I -S /usr/lib/python3/site-packages/jevhook/__main__.py off',
+    'cd /opt/jevhook && python -I -S jevhook/__main__.py hook < e.json',
     "sqlite3 ~/.local/state/jevhook/budget.db 'delete from caps'",
     'python -c "from jevhook.hook import main; main([])"',
     'python -c "import jevhook.hook as h, os; h.run(b\'{}\', h.Lane(h.Options(), os.environ))"',
@@ -261,6 +264,8 @@ CHANGES = [
 ]
 
 LOOKS = [
+    "/opt/jevhook/.venv/bin/python -I -S /opt/jevhook/jevhook/__main__.py explain 'rm -rf /'",
+    'python3 jevhook/__main__.py doctor',
     "sqlite3 ~/.local/state/jevhook/budget.db 'select * from caps'",
     'curl https://github.com/someone/jevhook/archive/main.tar.gz -o x.tar.gz',
     'curl --unix-socket /var/run/docker.sock http://localhost/version',
