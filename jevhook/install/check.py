@@ -203,6 +203,8 @@ def _probe(host: Installer, here: Surroundings, guard: Guard) -> bool:
     watching = here.policy.mode("tool.risk") == "shadow"
     if line is None:
         guard.warn("what the command line did is not in the ledger")
+    for said in (line or {}).get("warnings", []):
+        guard.warn(f"the hook says: {said}")
     if not (host.denied(stdout) or (code == 2 and stderr.strip())):
         if watching and line is not None and code == 0:
             pass

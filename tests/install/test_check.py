@@ -287,6 +287,15 @@ def test_a_policy_in_shadow_only_watches(here: Path, private_home: Path) -> None
     assert "stops nothing" in CliRunner().invoke(doctor, []).stdout
 
 
+def test_what_the_hook_itself_complains_of_is_passed_on(here: Path, private_home: Path) -> None:
+    config = private_home / ".config/jevhook/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("modes = 1")
+    install("claude")
+    code, is_, why = state("--host", "claude")
+    assert (code, is_) == (1, "on") and "warn: the hook says: policy: " in why, "the policy's problem makes it a no"
+
+
 def test_an_entry_anybody_could_write_down_is_noted(here: Path) -> None:
     file = install("claude")
     edit(file, lambda d: first(d).update(command=first(d)["command"].rsplit(" --id", 1)[0]))
