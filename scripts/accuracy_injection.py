@@ -122,6 +122,29 @@ def second_opinion(corpus: str) -> dict[str, Any]:
     return figures
 
 
+def blind(show: str = "") -> dict[str, Any]:
+    """The project's own blind texts: written before any figure on them was seen, and trained on by nothing."""
+    from jevhook.points import injection as point
+
+    text = (ROOT / "tests" / "text" / "injection_blind.txt").read_text("utf-8")
+    found: dict[str, list[float]] = defaultdict(list)
+    for block in text.split("== ")[1:]:
+        name, _, body = block.partition("\n")
+        kind = name.partition(":")[0]
+        found[kind].append(score(body.rstrip("\n"))[0])
+        if show == "blind" and (found[kind][-1] < point._MARK) == (kind == "order"):
+            print(f"{found[kind][-1]:.2f} {name}")
+    print("   blind texts (tests/text/injection_blind.txt)")
+    figures = {}
+    for kind, scores in found.items():
+        cells = [[p >= at for p in scores] for at in (point._WITHHOLD, point._MARK, 0.5, 0.3)]
+        print(
+            f"      {kind:10} withheld {percent(cells[0])}, found {percent(cells[1])}, 0.5 {percent(cells[2])}, 0.3 {percent(cells[3])}"
+        )
+        figures[kind] = [len(scores), *(sum(cell) for cell in cells)]
+    return figures
+
+
 def files(places: list[str]) -> dict[str, Any]:
     """Whole text files as results of a foreign tool: how many would be cut."""
     from jevhook.event import Event
@@ -170,6 +193,7 @@ def main() -> int:
         figures = measure(corpus, args.show)
         if args.minilm:
             figures["minilm"] = second_opinion(corpus)
+    figures["blind"] = blind(args.show)
     if args.files:
         figures["files"] = files(args.files)
     if args.json:

@@ -6,7 +6,8 @@ Every row is a whole process that gets an event on stdin and ends: the command l
 alone and with the warm process (``jevhook resident``).  Floors: ``python -I -S -c pass`` (1.0 by definition) and
 ``python -c pass``.  ``--peers`` adds the guards of others that ``scripts/peers`` has installed, ``--busy`` measures
 everything once more beside two busy loops.  Runs are interleaved; medians and p95 of N (30).  Then: many hooks at once,
-one warm process (commands a second, 64 KiB of script), and how the time grows with length, result, ledger, rules.
+one warm process (commands a second, 64 KiB of script), and how the time grows with length, result, ledger, rules,
+and what a result costs that is screened after the tool (``--after``: only that).
 Fails (exit 1) only when a ratio is past its wide margin.
 """
 
@@ -402,6 +403,50 @@ def plot(times: dict[str, list[float]], path: str) -> None:
     Path(path).write_text(head + '<rect width="100%" height="100%" fill="white"/>' + "".join(parts) + "</svg>\n")
 
 
+def after() -> dict[str, float]:
+    """tool.injection alone, warm: a passage of 1,000 characters, results of 100 KB and of 5 MB.
+
+    Milliseconds of the processor, not of the clock: these are whole seconds of work, and a machine is rarely idle.
+    """
+    import resource
+
+    from jevhook.event import Event
+    from jevhook.points import Context, injection
+    from jevhook.policy import Policy
+    from jevhook.text import injection as judge
+
+    # Ordinary text of every kind at hand: documentation, code, tables; numbered, so that no passage comes twice.
+    ours = [p.read_text("utf-8") for folder in ("docs", "jevhook", "scripts") for p in sorted((ROOT / folder).rglob("*.*"))
+            if p.suffix in (".md", ".py", ".toml")]  # fmt: skip
+    lines = [line for text in ours for line in text.split("\n")]
+    big = "\n".join(f"{n}: {lines[n % len(lines)]}" for n in range(5_000_000 // 30))[:5_000_000]
+    context = Context(Policy(), {}, 0.0, offline=True)
+
+    def screen(text: str) -> float:
+        event = Event("claude", "after-tool", "PostToolUse", tool="mcp__files__get", result=text)
+        began = time.process_time()
+        injection.judge(event, context)
+        return (time.process_time() - began) * 1000
+
+    prose = "\n".join(line for line in ours[0].split("\n") if line)
+    pieces = [prose[at : at + 1000] for at in range(0, min(20_000, len(prose) - 1000), 1000)]
+    for piece in pieces:
+        judge.suspect(judge.see(piece))
+    one = []
+    for piece in pieces * 5:
+        began = time.process_time()
+        judge.suspect(judge.see(piece))
+        one.append((time.process_time() - began) * 1000)
+    figures = {"1,000 characters": statistics.median(one)}
+    figures["100 KB"] = statistics.median(screen(big[at : at + 100_000]) for at in range(0, 700_000, 100_000))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    figures["5 MB"] = min(screen(big) for _ in range(3))
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    print("\nafter the tool, tool.injection warm:", ", ".join(f"{name} {took:.2f} ms" for name, took in figures.items()),
+          f"(memory grew by {grown:.0f} MB)")  # fmt: skip
+    return figures
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
@@ -410,7 +455,11 @@ def main() -> int:
     parser.add_argument("--busy", action="store_true")
     parser.add_argument("--plot", default="")
     parser.add_argument("--json", default="")
+    parser.add_argument("--after", action="store_true", help="only what a result costs after the tool")
     args = parser.parse_args()
+    if args.after:
+        after()
+        return 0
     runs = args.runs or (10 if args.quick else 30)
     if args.peers and not peers():
         raise SystemExit("no peers here: run scripts/peers first")
@@ -429,6 +478,7 @@ def main() -> int:
         plot(times, args.plot)
     loaded()
     rate, _worst = warm(args.quick)
+    after()
     print(
         f"\n{datetime.date.today().isoformat()}, Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}, {runs} runs a row"
     )

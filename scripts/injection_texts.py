@@ -6,6 +6,8 @@ with the same words in them; texts that quote and discuss attacks; and orders pu
 
 from __future__ import annotations
 
+from injection_grammar import expand
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from random import Random
@@ -228,24 +230,62 @@ def inside(pick: Random, text: str, carrier: str) -> tuple[str, tuple[int, int]]
     return head + text + tail, (len(head), len(head) + len(text))
 
 
-def synthetic(pick: Random, plain: list[str], bare: list[str]) -> list[dict[str, Any]]:
+# How many of each kind are written.
+ORDERS, INSIDE = 5000, 4000
+OTHERS = {"request": 3000, "docs": 1200, "agents": 1200, "manual": 1500, "security": 500, "foreign ordinary": 120}
+NEAR = 800  # characters of an ordinary passage around what is put into it
+
+
+def synthetic(pick: Random, plain: list[dict[str, Any]], bare: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows as the corpus has them, with a ``weight``; orders also inside ``plain`` passages (``order``: from where to
-    where), those of the corpus (``bare``) too."""
+    where), those of the corpus (``bare``) too.  ``folds`` are those of the rows of the corpus that a text is made with."""
     rows: list[dict[str, Any]] = []
 
-    def add(text: str, label: int, category: str, weight: float) -> dict[str, Any]:
-        rows.append({"text": text, "label": label, "category": category, "weight": weight})
+    def add(text: str, label: int, category: str, weight: float, *made_with: dict[str, Any]) -> dict[str, Any]:
+        folds = {row["fold"] for row in made_with}
+        rows.append({"text": text, "label": label, "category": category, "weight": weight, "folds": folds})
         return rows[-1]
 
-    for _ in range(900):
-        add(order(pick), 1, "own:order", 0.5)
-    for text in [order(pick) for _ in range(500)] + bare + bare:
-        whole, place = inside(pick, text, pick.choice(plain))
-        add(whole, 1, "own:embedded", 0.5)["order"] = place
+    def around(row: dict[str, Any]) -> str:
+        lines = row["text"].split("\n")
+        start = pick.randrange(len(lines))
+        end = start + 1
+        while end < len(lines) and sum(map(len, lines[start:end])) < NEAR:
+            end += 1
+        return "\n".join(lines[start:end])[: 2 * NEAR]
+
+    def written() -> str:
+        text = (expand(pick, "{order}") if pick.random() < 0.75 else order(pick)).strip()
+        if pick.random() < 0.5:
+            text = text[:1].upper() + text[1:]
+        return text.upper() if pick.random() < 0.06 else text
+
+    for _ in range(ORDERS):
+        add(written(), 1, "own:order", 0.5)
+    for number in range(INSIDE + 2 * len(bare)):
+        source = bare[(number - INSIDE) % len(bare)] if number >= INSIDE else None
+        carrier = pick.choice(plain)
+        whole, place = inside(pick, source["text"] if source else written(), around(carrier))
+        add(whole, 1, "own:embedded", 0.5, carrier, *([source] if source else []))["order"] = place
+    for kind, count in OTHERS.items():
+        for _ in range(count):
+            alone = kind in ("request", "foreign ordinary")
+            said = " ".join(expand(pick, "{" + kind + "}") for _ in range(1 if alone else pick.randint(1, 4)))
+            if pick.random() < 0.5:
+                said = said[:1].upper() + said[1:]
+            if pick.random() < (0.05 if alone else 0.3):
+                carrier = pick.choice(plain)
+                add(inside(pick, said, around(carrier))[0], 0, "own:" + kind, 1.0, carrier)
+            else:
+                add(said, 0, "own:" + kind, 1.0)
     for _ in range(700):
         said = " ".join(pick.sample(ORDINARY, pick.randint(1, 5)))
-        add(said if pick.random() < 0.5 else inside(pick, said, pick.choice(plain))[0], 0, "own:ordinary", 1.0)
-    for _ in range(200):
-        said = pick.choice(DISCUSSED).replace("{attack}", order(pick))
+        if pick.random() < 0.5:
+            add(said, 0, "own:ordinary", 1.0)
+        else:
+            carrier = pick.choice(plain)
+            add(inside(pick, said, around(carrier))[0], 0, "own:ordinary", 1.0, carrier)
+    for _ in range(300):
+        said = pick.choice(DISCUSSED).replace("{attack}", written())
         add(said + "\n" + pick.choice(ORDINARY), 0, "own:discussed", 0.3)
     return rows

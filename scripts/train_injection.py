@@ -1,6 +1,6 @@
 """Train the small model of tool.injection: jevhook/text/injection/weights.bin, and its figures in docs/model-card.md.
 
-    scripts/train_injection [--corpus FILE] [--no-write] [--c 0.1]
+    scripts/train_injection [--corpus FILE] [--no-write] [--c 0.1] [--scores FILE]
 
 Needs the ``train`` extra (scikit-learn).  The corpus is not part of the project: one JSON object a line with text, label
 (1: carries instructions aimed at an assistant), category, source, licence, redistributable, group.  Only rows that may be
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import multiprocessing
 import random
 import sys
 from collections import Counter, defaultdict
@@ -38,6 +39,9 @@ from injection_rows import family, trainable  # noqa: E402
 from injection_texts import synthetic  # noqa: E402
 
 FOLDS = 5
+# What one point of the rules' weight adds to the evidence of the worst window: without it a passage that rules suspect is
+# no more than its worst sixteen words (overt orders of left-out sources found at 1 % of plain: 67 % without, 76 % with).
+RULES = 1.0
 # Few sources of attacks: each is given a fold by hand, so that every fold leaves some out.
 ATTACK_FOLDS = {
     "bastion": 0,
@@ -97,13 +101,25 @@ def fit(rows: list[dict[str, Any]], c: float, rounds: int = 3) -> tuple[Any, flo
     long = np.array([row["label"] == 1 and len(row["windows"]) > 3 and "labels" not in row for row in rows])[owner]
     use = ~long
     for _ in range(rounds):
-        learner = LogisticRegression(C=c, max_iter=300, solver="liblinear", random_state=0)
+        learner = LogisticRegression(C=c, max_iter=300, tol=1e-3, solver="liblinear", random_state=0)
         learner.fit(data[use], target[use], sample_weight=weight[use])
         score = learner.decision_function(data)
         worst = np.full(len(rows), -1e9)
         np.maximum.at(worst, owner, score)
         use = ~long | (score >= worst[owner] - 1e-9)
     return learner.coef_[0], float(learner.intercept_[0])
+
+
+_TASK: list[tuple[list[dict[str, Any]], list[dict[str, Any]], float]] = []  # what the forked processes share
+
+
+def _fitted(fold: int) -> tuple[Any, float]:
+    """What is learnt without the rows of ``fold``; from all with -1."""
+    learn, made, c = _TASK[0]
+    return fit(
+        [row for row in learn if row["fold"] != fold] + [row for row in made if fold not in row["folds"]],
+        c,
+    )
 
 
 def marked(row: dict[str, Any]) -> None:
@@ -139,7 +155,7 @@ def scored(coef: Any, bias: float, row: dict[str, Any]) -> float:
 
 def weight_of(row: dict[str, Any]) -> float:
     kind = family(row)
-    return {"sequenced": 0.5, "hard": 1.5}.get(kind, 1.0)
+    return {"sequenced": 0.5, "hard": 2.5}.get(kind, 1.0)
 
 
 def quantised(coef: Any) -> tuple[Any, float]:
@@ -153,6 +169,7 @@ def main() -> int:
     parser.add_argument("--corpus", default=str(ROOT.parent / "shared" / "corpus" / "injection.jsonl"))
     parser.add_argument("--no-write", action="store_true")
     parser.add_argument("--c", type=float, default=0.1)
+    parser.add_argument("--scores", default="", help="a file for every row and its score")
     args = parser.parse_args()
     rows = [json.loads(line) for line in Path(args.corpus).read_text("utf-8").split("\n") if line]
     for row in rows:
@@ -167,51 +184,53 @@ def main() -> int:
         for row in rows
         if row["fold"] >= 0
         and row["family"] != "covert"
+        and "sysprompt" not in row["category"]  # names of techniques, no orders
         and "embedded" not in row["category"].replace("tasktracker:embedded", "")
         and alone(row, ordinary)
     ]
 
-    def with_synthetic(part: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        plain = [row["text"] for row in part if row["family"] == "plain"]
-        bare = [
-            row["text"]
-            for row in part
-            if row["family"] == "overt" and "embedded" not in row["category"] and len(row["text"]) < 600
-        ]
-        made = synthetic(random.Random(7), plain, bare)
-        for row in made:
-            row["windows"] = windows_of(row["text"])
-            if "order" in row:
-                marked(row)
-        return part + made
-
-    for fold in range(FOLDS):
-        coef, bias = fit(with_synthetic([row for row in learn if row["fold"] != fold]), args.c)
-        for row in rows:
-            if row["fold"] == fold:
-                row["score"] = scored(coef, bias, row)
-        print(f"fold {fold} done", file=sys.stderr)
-    coef, bias = fit(with_synthetic(learn), args.c)
+    made = synthetic(
+        random.Random(7),
+        [row for row in rows if row["fold"] >= 0 and row["family"] == "plain"],
+        [row for row in learn if row["family"] == "overt" and len(row["text"]) < 600],
+    )
+    for row in made:
+        row["windows"] = windows_of(row["text"])
+        if "order" in row:
+            marked(row)
+    _TASK.append((learn, made, args.c))
+    with multiprocessing.get_context("fork").Pool() as pool:
+        *folds, (coef, bias) = pool.map(_fitted, [*range(FOLDS), -1], chunksize=1)
+    for row in rows:
+        if row["fold"] >= 0:
+            row["score"] = scored(*folds[row["fold"]], row)
     small, scale = quantised(coef)
     for row in rows:
         if row["fold"] == -1:
             row["score"] = scored(small.astype(float) * scale, bias, row)
+    for row in rows:
+        row["sight"] = injection.see(row["text"])
+        row["score"] += RULES * row["sight"].weight
 
-    # Scores as probabilities, from rows that the models did not see.
+    # Scores as probabilities, from rows that the models did not see.  The weight sets the scale: what is found at 1 % of
+    # plain passages is to lie above QUOTED_AT_MOST, and 0.65, where a mark is left, near 0.2 %.
     seen = [row for row in rows if row["family"] in ("overt", "plain", "hard")]
     platt = LogisticRegression(C=1e6).fit(
         np.array([[row["score"]] for row in seen]),
         np.array([row["label"] for row in seen]),
-        sample_weight=np.array([{"overt": 1.0, "plain": 1.0, "hard": 1.0}[row["family"]] for row in seen]),
+        sample_weight=np.array([{"overt": 1.5, "plain": 1.0, "hard": 1.0}[row["family"]] for row in seen]),
     )
     slope, shift = float(platt.coef_[0][0]), float(platt.intercept_[0])
     for row in rows:
         row["p"] = whole(row, float(1 / (1 + np.exp(-(slope * row["score"] + shift)))))
     text = report(rows)
     print(text)
+    if args.scores:
+        kept = ("text", "category", "source", "family", "fold", "label", "score", "p", "at")
+        Path(args.scores).write_text("\n".join(json.dumps({key: row[key] for key in kept}) for row in rows))
     if args.no_write:
         return 0
-    head = model.MAGIC + f"{bias * slope + shift:.6f} {scale * slope:.8f}".encode()
+    head = model.MAGIC + f"{bias * slope + shift:.4f} {scale * slope:.6f} {RULES * slope:.4f}".encode()
     place = ROOT / "jevhook" / "text" / "injection" / "weights.bin"
     place.write_bytes(head.ljust(model.HEADER)[: model.HEADER] + small.tobytes())
     card(text, learn)
@@ -220,7 +239,7 @@ def main() -> int:
 
 def whole(row: dict[str, Any], p: float) -> float:
     """The embedded judge's score when the model says ``p``: what ``injection.suspect`` makes of it."""
-    sight = injection.see(row["text"])
+    sight = row["sight"]
     if sight.overt:
         return 1.0
     return injection.tempered(sight, min(0.99, p), row["at"])

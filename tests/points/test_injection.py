@@ -732,9 +732,9 @@ def test_an_order_across_the_edge_of_two_passages_is_found() -> None:
 )
 def test_time_grows_with_the_text_and_not_faster(text: str, most: float) -> None:
     injection.judge(mcp("warm"), ctx())
-    began = time.perf_counter()
+    began = time.process_time()
     injection.judge(mcp(text), ctx())
-    assert time.perf_counter() - began < most
+    assert time.process_time() - began < most
 
 
 def test_memory_stays_bounded() -> None:

@@ -23,9 +23,9 @@ _ACTS = frozenset(("override", "conceal", "authority", "exfil", "prompt", "task"
 
 
 QUOTED_AT_MOST = 0.3
-# What the rules add up to, and the model's score from which on the two together are a finding.  Chosen on 60,000 passages of
-# documentation, manuals and code that the model was not trained on (one was cut), so that figure is no independent test.
-AGREED = ((rules.SUSPECT, 0.7), (1.6, 0.8), (0.8, 0.9))
+# What the rules must add up to, and the score from which on the two together are a finding.  By cross-validation none of
+# 6,288 plain passages is cut from 0.85 on; licences and manuals read for a check were, up to 0.964.
+AGREED = ((rules.SUSPECT, 0.97), (0.8, 0.98))
 
 
 class Sight:
@@ -38,7 +38,19 @@ class Sight:
     ``score``   0 to 1: 1.0 for an overt one, else the model's opinion; -1 when the model was not asked
     """
 
-    __slots__ = ("_data", "_masks", "_tokens", "forged", "hits", "normal", "overt", "quoted", "score", "weight")
+    __slots__ = (
+        "_data",
+        "_looked",
+        "_masks",
+        "_tokens",
+        "forged",
+        "hits",
+        "normal",
+        "overt",
+        "quoted",
+        "score",
+        "weight",
+    )
 
     def __init__(
         self, normal: Normal, tokens: list[bytes], masks: list[int], hits: list[rules.Hit], data: bool
@@ -47,6 +59,7 @@ class Sight:
         self._tokens = tokens
         self._masks = masks
         self._data = data
+        self._looked = tuple(hits)  # the model was trained on all of them, ``hits`` are those that count
         self.hits = hits
         self.weight = 0.0
         self.overt = False
@@ -78,6 +91,7 @@ def see(text: str, *, about: bool = False, fenced: bool = False, strict: bool = 
     tokens = rules.words(normal.text)
     masks = rules.classes(tokens)
     hits = rules.look(normal.text, tokens, masks)
+    sight = Sight(normal, tokens, masks, hits, data)
     if normal.facts and any(hit.weight >= 0.8 for hit in hits):
         if any(fact in normal.facts for fact in _DISGUISES):
             hits.append(rules.Hit("disguised", "decoded", 1.5, -1))
@@ -85,7 +99,6 @@ def see(text: str, *, about: bool = False, fenced: bool = False, strict: bool = 
             hits.append(rules.Hit("hidden", "decoded", 0.5, -1))
     if "tags" in normal.facts and sum(c >= "\U000e0000" for c in text) > 9:
         hits.append(rules.Hit("invisible-text", "decoded", 3.0, -1))  # nothing ordinary is written so
-    sight = Sight(normal, tokens, masks, hits, data)
     if not hits:
         return sight
     sight.weight, sight.hits = rules.weigh(hits)
@@ -112,7 +125,9 @@ def suspect(sight: Sight) -> float:
     if judge is None or not sight._tokens:
         sight.score = 0.0 if sight.weight < rules.SUSPECT else 0.5
         return sight.score
-    score, where = judge.score(sight._tokens, sight._masks, sight.normal.text, sight.hits, sight.normal.facts)
+    score, where = judge.score(
+        sight._tokens, sight._masks, sight.normal.text, sight._looked, sight.normal.facts, sight.weight
+    )
     sight.score = tempered(sight, score, where)
     return sight.score
 
@@ -147,6 +162,8 @@ def _speaks(text: str, masks: Sequence[int]) -> bool:
         or "prompt:" in lowered
         or "prompt\n" in lowered
         or "prompt =" in lowered
+        or "re.compile" in lowered
+        or "|---" in lowered
     )
 
 

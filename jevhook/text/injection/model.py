@@ -2,7 +2,8 @@
 
 A logistic regression over hashed features of 16-word windows that overlap by half: words, pairs of neighbours, heads of
 words, which classes of the rules' vocabulary meet in the window, which rules spoke, and what the passage looks like
-(capitals, punctuation, digits).  A passage is as suspicious as its worst window.  The weights are one signed byte a
+(capitals, punctuation, digits).  A passage is as suspicious as its worst window and as what the rules
+add up to in it.  The weights are one signed byte a
 bucket in ``weights.bin`` beside this file, mapped into memory; scripts/train_injection makes it, docs/model-card.md says
 from what and how well it does.  An opinion about style: it never withholds by itself unless a policy says so.
 """
@@ -23,8 +24,8 @@ STEP = 8  # words; shorter than an order and the rest of the passage drowns it (
 BITS = 17
 BUCKETS = 1 << BITS
 MASK = BUCKETS - 1
-MAGIC = b"jevinj1\n"
-HEADER = 32  # magic, bias, scale and temperature as text, padded
+MAGIC = b"jevinj2\n"
+HEADER = 48  # magic, then as text: bias, scale, what a point of the rules' weight adds; padded
 _SEEN = 0x5EED
 _KINDS = ("override", "role", "address", "conceal", "exfil", "prompt", "forged", "authority", "task", "decoded")
 
@@ -110,15 +111,16 @@ def windows(count: int) -> list[tuple[int, int]]:
 class Model:
     """The weights; ``score`` says how suspicious a passage is, from 0 to 0.99."""
 
-    __slots__ = ("_bias", "_scale", "_weights")
+    __slots__ = ("_bias", "_rules", "_scale", "_weights")
 
     def __init__(self, data: bytes | memoryview) -> None:
         head = bytes(data[:HEADER])
         if not head.startswith(MAGIC) or len(data) != HEADER + BUCKETS:
             raise ValueError("weights.bin: not the weights of this version")
-        bias, scale = head[len(MAGIC) :].split()
+        bias, scale, rules = head[len(MAGIC) :].split()
         self._bias = float(bias)
         self._scale = float(scale)
+        self._rules = float(rules)
         self._weights = memoryview(data)[HEADER:].cast("b")
 
     def logit(
@@ -147,11 +149,19 @@ class Model:
         return best * self._scale + self._bias, where
 
     def score(
-        self, tokens: Sequence[bytes], masks: Sequence[int], text: str, hits: Sequence[Hit], facts: set[str]
+        self,
+        tokens: Sequence[bytes],
+        masks: Sequence[int],
+        text: str,
+        hits: Sequence[Hit],
+        facts: set[str],
+        weight: float = 0.0,
     ) -> tuple[float, int]:
+        """The score of a passage to which the rules gave ``weight``, and the first word of its worst window."""
         from math import exp
 
         logit, where = self.logit(tokens, masks, text, hits, facts)
+        logit += self._rules * weight
         return min(0.99, 1 / (1 + exp(-max(-60.0, min(60.0, logit))))), where
 
 

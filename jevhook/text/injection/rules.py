@@ -26,8 +26,8 @@ SPAN = 70  # words
 (
     IGNORE, PREV, ALL, INSTR, RULE, YOUR, SYSTEM, AI, NOTE, READ, SEND, SHOW, SECRET, TELL, NEG, USER, ASK, NEW, TASK,
     FREE, ROLE, SOFT, REPLY, MUST, APPROVED, BEFORE, NOW, YOU, ONLY, THIS, SAFETY, SUMMARY, QUIET, RUN, PRIVATE, ABOUT,
-    TO, WITH, WITHOUT, OFF, FOLLOW, TOLD, NEVER, LEAK,
-) = (1 << n for n in range(44))  # fmt: skip
+    TO, WITH, WITHOUT, OFF, FOLLOW, TOLD, NEVER, LEAK, WHOLE,
+) = (1 << n for n in range(45))  # fmt: skip
 
 _VOCABULARY: tuple[tuple[int, str], ...] = (
     (IGNORE, "ignore ignoring disregard disregarding forget forgetting override overrides overriding bypass discard "
@@ -37,28 +37,72 @@ _VOCABULARY: tuple[tuple[int, str], ...] = (
              "esqueca esquecer desconsidere desconsidera dimentica dimenticate ignorate negeer vergeet zignoruj zapomnij "
              "\u0438\u0433\u043d\u043e\u0440\u0438\u0440\u0443\u0439 \u0438\u0433\u043d\u043e\u0440\u0438\u0440\u0443\u0439\u0442\u0435 "
              "\u043f\u0440\u043e\u0438\u0433\u043d\u043e\u0440\u0438\u0440\u0443\u0439 \u043f\u0440\u043e\u0438\u0433\u043d\u043e\u0440\u0438\u0440\u0443\u0439\u0442\u0435 "
-             "\u0437\u0430\u0431\u0443\u0434\u044c \u0437\u0430\u0431\u0443\u0434\u044c\u0442\u0435"),
+             "\u0437\u0430\u0431\u0443\u0434\u044c \u0437\u0430\u0431\u0443\u0434\u044c\u0442\u0435 "
+             "ignoruj zapomen ignorujte zabudni zanemari zaboravi prezri pozabi ignorera glom bortse glem unohda "
+             "ohita hagyd felejtsd ignorati abaikan lupakan puuza sahau ungayinaki ungakunaki khohlwa ungayihoyi "
+             "neamhaird dearmad seachad dhiochuimhnich anwybydda anghofia injoro ahaztu oblida ignoreer eira unusta "
+             "aizmirsti ignoruok pamirsk hunsadu gleymdu \u03b1\u03b3\u03bd\u03bf\u03b7\u03c3\u03b5 "
+             "\u03be\u03b5\u03c7\u03b1\u03c3\u03b5 "
+             "\u0456\u0433\u043d\u043e\u0440\u0443\u0439 "
+             "\u043f\u0440\u043e\u0456\u0433\u043d\u043e\u0440\u0443\u0439 "
+             "\u0437\u0430\u0431\u0440\u0430\u0432\u0438 \u062a\u062c\u0627\u0647\u0644 \u0627\u0646\u0633 "
+             "\u05d4\u05ea\u05e2\u05dc\u05dd \u05e9\u05db\u05d7 unutma yoksay"),
     (PREV, "previous prior preceding above earlier foregoing aforementioned existing original initial "
            "vorherigen vorige vorigen bisherigen bisherige obigen vorangegangenen vorhergehenden fruheren vorherige "
            "precedentes precedents precedente precedent anterieures anterieurs dessus anteriores anterior previas previos "
            "previa precedenti vorige eerdere poprzednie "
            "\u043f\u0440\u0435\u0434\u044b\u0434\u0443\u0449\u0438\u0435 \u043f\u0440\u0435\u0434\u044b\u0434\u0443\u0449\u0438\u0445 "
-           "\u043f\u0440\u0435\u0436\u043d\u0438\u0435 \u043f\u0440\u0435\u0436\u043d\u0438\u0445"),
+           "\u043f\u0440\u0435\u0436\u043d\u0438\u0435 \u043f\u0440\u0435\u0436\u043d\u0438\u0445 "
+           "poprzednich wczesniejsze wczesniejszych predchozi predesle predchadzajuce prethodne prethodnih "
+           "prejsnja prejsnjih tidigare foregaende tidligere forrige aiemmat aiemmista edelliset korabbi elozo "
+           "anterioare sebelumnya terdahulu yaliyotangulia edlule yangaphambili cheana roimhe roimhseo blaenorol "
+           "meparshme meparshmet aurreko anteriors vroeere varasemaid eelnevaid iepriekseejos iepriekskejos "
+           "iepriekseos ankstesnius fyrri "
+           "\u03c0\u03c1\u03bf\u03b7\u03b3\u03bf\u03c5\u03bc\u03b5\u03bd\u03b5\u03c2 "
+           "\u03c0\u03c1\u03bf\u03b7\u03b3\u03bf\u03c5\u03bc\u03b5\u03bd\u03b1 "
+           "\u043f\u043e\u043f\u0435\u0440\u0435\u0434\u043d\u0456 "
+           "\u043f\u043e\u043f\u0435\u0440\u0435\u0434\u043d\u0456\u0445 "
+           "\u043f\u0440\u0435\u0434\u0438\u0448\u043d\u0438 "
+           "\u043f\u0440\u0435\u0434\u0438\u0448\u043d\u0438\u0442\u0435 "
+           "\u0627\u0644\u0633\u0627\u0628\u0642\u0629 \u05e7\u05d5\u05d3\u05de\u05d5\u05ea "
+           "\u05d4\u05e7\u05d5\u05d3\u05de\u05d5\u05ea onceki"),
     (ALL, "all any every everything anything whatever toutes tous tout alle alles samtliche todas todos todo tutte tutti "
           "wszystkie \u0432\u0441\u0435 \u0432\u0441\u0451 \u0432\u0441\u0435\u0445"),
     (INSTR, "instruction instructions intructions directions directive directives prompt prompts guideline guidelines guidance "
             "anweisung anweisungen instruktionen vorgaben consigne consignes instrucciones instruccion indicaciones "
             "instrucoes instrucao orientacoes istruzioni istruzione instructies instrukcje "
             "\u0438\u043d\u0441\u0442\u0440\u0443\u043a\u0446\u0438\u0438 \u0438\u043d\u0441\u0442\u0440\u0443\u043a\u0446\u0438\u0439 "
-            "\u0443\u043a\u0430\u0437\u0430\u043d\u0438\u044f \u0443\u043a\u0430\u0437\u0430\u043d\u0438\u0439"),
+            "\u0443\u043a\u0430\u0437\u0430\u043d\u0438\u044f \u0443\u043a\u0430\u0437\u0430\u043d\u0438\u0439 "
+            "polecenia polecen instrukcji wytyczne pokyny instrukce pokynu upute uputa navodila navodil "
+            "instruktioner instruktionerna anvisningar instrukser ohjeet ohjeita maaraykset utasitast utasitasokat "
+            "instructiunile instructiuni instruksi arahan petunjuk perintah maagizo imiyalelo imiyalo imithetho "
+            "treoracha treoir stiuireadh stiuiridhean cyfarwyddiadau cyfarwyddyd udhezimet udhezime argibide "
+            "argibideak instruccions juhiseid korraldusi noradijumus nurodymus fyrirmaeli leidbeiningar "
+            "\u03bf\u03b4\u03b7\u03b3\u03b9\u03b5\u03c2 \u03b5\u03bd\u03c4\u03bf\u03bb\u03b5\u03c2 "
+            "\u0432\u043a\u0430\u0437\u0456\u0432\u043a\u0438 \u0432\u043a\u0430\u0437\u0456\u0432\u043e\u043a "
+            "\u0456\u043d\u0441\u0442\u0440\u0443\u043a\u0446\u0456\u0457 "
+            "\u0627\u0644\u062a\u0639\u0644\u064a\u0645\u0627\u062a \u0627\u0644\u0623\u0648\u0627\u0645\u0631 "
+            "\u05d4\u05d4\u05d5\u05e8\u05d0\u05d5\u05ea \u05d4\u05d5\u05e8\u05d0\u05d5\u05ea talimatlari "
+            "talimatlar talimatlarini"),
     (RULE, "rules orders commands restrictions constraints limitations policies programming safeguards context "
            "conversation information content text messages "
            "regeln befehle regles directives reglas ordenes regras regole regels "
-           "\u043f\u0440\u0430\u0432\u0438\u043b\u0430"),
+           "\u043f\u0440\u0430\u0432\u0438\u043b\u0430 "
+           "requests statements"),
     (YOUR, "your yours deine deinen deiner ihre ihren vos votre tes tus sus tu seu seus suas suoi tuoi le "
-           "\u0442\u0432\u043e\u0438 \u0432\u0430\u0448\u0438"),
+           "\u0442\u0432\u043e\u0438 \u0432\u0430\u0448\u0438 "
+           "twoje swoje twojego svoje svou tvoje tvojo svoj wakho yakho zako yenu tende tendin zure teva "
+           "sinu tavas zinu savo \u00feinn senin \u03c3\u03bf\u03c5 \u0442\u0432\u043e\u0456 "
+           "\u0442\u0432\u043e\u0457 \u0441\u0432\u043e\u0457 \u0442\u0432\u043e\u0438\u0442\u0435"),
     (SYSTEM, "system systemprompt systems systeme sistema \u0441\u0438\u0441\u0442\u0435\u043c\u043d\u044b\u0439 "
-             "\u0441\u0438\u0441\u0442\u0435\u043c\u043d\u044b\u0435"),
+             "\u0441\u0438\u0441\u0442\u0435\u043c\u043d\u044b\u0435 "
+             "systemowy systemowa systemowego systemovou systemovy sustava sistemsko sistemske systemmeddelande "
+             "systemmeddelelse systemmelding jarjestelmaviesti rendszeruzenet rendszeruzenetedet sistem mfumo "
+             "wesistimu chorais siostaim sistemit sistemi sisteminin "
+             "\u03c3\u03c5\u03c3\u03c4\u03b7\u03bc\u03b1\u03c4\u03bf\u03c2 "
+             "\u0441\u0438\u0441\u0442\u0435\u043c\u043d\u0435 "
+             "\u0441\u0438\u0441\u0442\u0435\u043c\u043d\u043e\u0433\u043e \u0627\u0644\u0646\u0638\u0627\u0645 "
+             "\u05d4\u05de\u05e2\u05e8\u05db\u05ea"),
     (AI, "ai llm llms assistant assistants agent agents bot bots chatbot chatbots chatgpt gpt claude copilot codex gemini "
          "summariser summarisers summarizer summarizers ki assistent asistente assistente assistants ia kunstliche "
          "\u0430\u0441\u0441\u0438\u0441\u0442\u0435\u043d\u0442 \u0430\u0441\u0441\u0438\u0441\u0442\u0435\u043d\u0442\u0430 \u0438\u0438"),
@@ -73,12 +117,22 @@ _VOCABULARY: tuple[tuple[int, str], ...] = (
            "forwarding exfiltrate transmit leak append include insert copy paste attach put place write embed submit "
            "share publish encode dump deliver report commit push place fetch request call visit "
            "sende schicke senden schicken envoie envoyez envoyer envoie transmets envia envie enviar invia inviare stuur "
-           "\u043e\u0442\u043f\u0440\u0430\u0432\u044c \u043e\u0442\u043f\u0440\u0430\u0432\u044c\u0442\u0435"),
+           "\u043e\u0442\u043f\u0440\u0430\u0432\u044c \u043e\u0442\u043f\u0440\u0430\u0432\u044c\u0442\u0435 "
+           "wyslij przeslij posli odesli posalji poslji skicka sandd skicke laheta kuldd kuldj trimite kirim "
+           "kirimkan utume thumela uthumele seol cuir dergo bidali saada nosuti nusiusk sendu gonder yolla "
+           "\u03c3\u03c4\u03b5\u03b9\u03bb\u03b5 \u043d\u0430\u0434\u0456\u0448\u043b\u0438 "
+           "\u0438\u0437\u043f\u0440\u0430\u0442\u0438 \u0623\u0631\u0633\u0644 \u05e9\u05dc\u05d7"),
     (SHOW, "reveal reveals print prints repeat show display output tell recite disclose leak expose divulge share give "
            "translate write list state spell encode return reproduce paraphrase summarize provide quote copy describe "
            "zeige verrate nenne gib wiederhole revele revelez affiche montre muestra revela repite dime mostre revele "
            "repita mostra rivela ripeti toon \u043f\u043e\u043a\u0430\u0436\u0438 \u0440\u0430\u0441\u043a\u0440\u043e\u0439 "
-           "\u043f\u043e\u0432\u0442\u043e\u0440\u0438 \u0432\u044b\u0432\u0435\u0434\u0438"),
+           "\u043f\u043e\u0432\u0442\u043e\u0440\u0438 \u0432\u044b\u0432\u0435\u0434\u0438 "
+           "pokaz ujawnij powtorz ukaz zopakuj prozrad prikazi ponovi upprepa avsloja gentag gjenta nayta toista "
+           "mutasd ismeteld repeta tampilkan ulangi onyesha rudia phinda bonisa athdhean taispean aithris "
+           "seall dangos trego perserit erakutsi naita paradi atkarto parodyk pakartok syndu goster tekrarla "
+           "\u03b4\u03b5\u03b9\u03be\u03b5 \u03b5\u03c0\u03b1\u03bd\u03b1\u03bb\u03b1\u03b2\u03b5 "
+           "\u0627\u0643\u0631\u0631 \u0643\u0631\u0631 \u0627\u0639\u0631\u0636 \u05d4\u05e6\u05d2 "
+           "\u05d7\u05d6\u05d5\u05e8"),
     (SECRET, "secret secrets token tokens credential credentials password passwords passphrase apikey apikeys key keys "
              "env environment cookie cookies ssh rsa id_rsa passwd kubeconfig history conversation transcript "
              "customer customers confidential geheimnis passwort mot secretos contrasena clave senha chiave "
@@ -87,9 +141,15 @@ _VOCABULARY: tuple[tuple[int, str], ...] = (
            "revealing discuss acknowledge warn warning "
            "sag sage erzahle erwahne informiere dis dites mentionne mentionnez informe informez digas diga menciones "
            "mencione informes avise conte dire dica menzionare "
-           "\u0433\u043e\u0432\u043e\u0440\u0438 \u0441\u043e\u043e\u0431\u0449\u0430\u0439 \u0443\u043f\u043e\u043c\u0438\u043d\u0430\u0439"),
+           "\u0433\u043e\u0432\u043e\u0440\u0438 \u0441\u043e\u043e\u0431\u0449\u0430\u0439 \u0443\u043f\u043e\u043c\u0438\u043d\u0430\u0439 "
+           "powiedz informuj rikej rekni nepovedz govori povej fortael fortell kerro ilmoita szolj mondd spune "
+           "beritahu mwambie ungamtsheli utshele habair abair trego tregoj esan diguis vertel utle nesaki sakyk "
+           "nesakyk segja \u03c0\u03b5\u03b9\u03c2 \u03c0\u03b5\u03c2 \u043a\u0430\u0436\u0438 "
+           "\u062a\u062e\u0628\u0631 \u062a\u0642\u0644 \u05ea\u05e1\u05e4\u05e8 soyleme soyle bahsetme"),
     (NEG, "not dont never without avoid no neither nor cannot stop refrain nicht niemals keine ohne ne pas jamais sans nunca sin "
-          "nao sem non mai senza niet \u043d\u0435 \u0431\u0435\u0437 \u043d\u0438\u043a\u043e\u0433\u0434\u0430"),
+          "nao sem non mai senza niet \u043d\u0435 \u0431\u0435\u0437 \u043d\u0438\u043a\u043e\u0433\u0434\u0430 "
+          "nie neni nerikej nemoj inte ikke jangan usimwambie usimweleze ungamtsheli nesaki nesakyk "
+          "moenie ekki \u03bc\u03b7\u03bd \u03bc\u03b7 \u05dc\u05d0 \u05d0\u05dc \u0644\u0627"),
     (LEAK, "reveal print repeat show display output recite disclose leak expose divulge spell dump "
            "zeige verrate nenne wiederhole revele revelez affiche montre muestra revela repite mostre repita mostra rivela "
            "ripeti toon \u043f\u043e\u043a\u0430\u0436\u0438 \u0440\u0430\u0441\u043a\u0440\u043e\u0439 "
@@ -97,7 +157,16 @@ _VOCABULARY: tuple[tuple[int, str], ...] = (
     (NEVER, "dont never without avoid stop refrain niemals jamais nunca ohne sans sin sem senza"),
     (USER, "user users human humans owner operator anyone anybody developer benutzer nutzer "
            "anwender niemandem utilisateur usuario usuarios nadie ninguem utente gebruiker "
-           "\u043f\u043e\u043b\u044c\u0437\u043e\u0432\u0430\u0442\u0435\u043b\u044e \u043f\u043e\u043b\u044c\u0437\u043e\u0432\u0430\u0442\u0435\u043b\u044f"),
+           "\u043f\u043e\u043b\u044c\u0437\u043e\u0432\u0430\u0442\u0435\u043b\u044e \u043f\u043e\u043b\u044c\u0437\u043e\u0432\u0430\u0442\u0435\u043b\u044f "
+           "uzytkownikowi uzytkownik uzivateli uzivatel pouzivatelovi korisniku korisnik uporabniku anvandaren "
+           "brugeren brukeren kayttajalle kayttaja felhasznalonak utilizatorului pengguna mtumiaji umsebenzisi "
+           "usaideoir cleachdaiche defnyddiwr perdoruesit perdoruesi erabiltzaileari kasutajale lietotajam "
+           "naudotojui notandanum \u03c7\u03c1\u03b7\u03c3\u03c4\u03b7 "
+           "\u043a\u043e\u0440\u0438\u0441\u0442\u0443\u0432\u0430\u0447\u0435\u0432\u0456 "
+           "\u043a\u043e\u0440\u0438\u0441\u0442\u0443\u0432\u0430\u0447\u0430 "
+           "\u043f\u043e\u0442\u0440\u0435\u0431\u0438\u0442\u0435\u043b\u044f "
+           "\u0627\u0644\u0645\u0633\u062a\u062e\u062f\u0645 \u05dc\u05de\u05e9\u05ea\u05de\u05e9 kullaniciya "
+           "kullanici usuari"),
     (ASK, "asking ask confirmation confirmations approval approvals permission permissions confirming consent prompting "
           "verification nachzufragen ruckfrage demander confirmer preguntar confirmacion perguntar confirmacao chiedere"),
     (NEW, "new updated revised additional urgent real actual true different next following latest priority special hidden "
@@ -115,10 +184,19 @@ _VOCABULARY: tuple[tuple[int, str], ...] = (
     (SOFT, "can may might could cannot cant wont doesnt didnt if unless safely attempts attempt attempted tries trying try "
            "tells says saying said such like asks tricks tricking instructs instructing coerce causing causes makes why how "
            "whether would contain contains containing eg example examples not never dont called named titled quote quoted "
-           "let lets wants attackers attacker usually often sometimes also either"),
+           "let lets wants attackers attacker usually often sometimes also either agreement contract license policy"),
     (REPLY, "respond reply answer response responses replies answers say output print write return begin start end prefix "
             "preface finish close conclude completion message antworte antwort reponds reponse responde respuesta responda "
-            "resposta rispondi risposta responding replying answering continuing proceeding summarizing summarising \u043e\u0442\u0432\u0435\u0442 \u043e\u0442\u0432\u0435\u0442\u044c"),
+            "resposta rispondi risposta responding replying answering continuing proceeding summarizing summarising \u043e\u0442\u0432\u0435\u0442 \u043e\u0442\u0432\u0435\u0442\u044c "
+            "odpowiedz odpowiedzi odpovez odpovedi odgovori odgovor odgovoru svara svaret svar vastaa "
+            "vastauksessasi valaszolj valaszodban raspunde raspunsul jawab jawaban jawabanmu jibu phendula "
+            "impendulo empendulweni freagair freagra fhreagra freagairt fhreagairt ateb pergjigju pergjigjen "
+            "pergjigjes erantzun respon antwoord vasta vastuses atbildi atsakyk cevap yanitinda yanitla "
+            "\u03b1\u03c0\u03b1\u03bd\u03c4\u03b7\u03c3\u03b5 \u03b1\u03c0\u03b1\u03bd\u03c4\u03b7\u03c3\u03b7 "
+            "\u0432\u0456\u0434\u043f\u043e\u0432\u0456\u0434\u0430\u0439 "
+            "\u0432\u0456\u0434\u043f\u043e\u0432\u0456\u0434\u0456 "
+            "\u043e\u0442\u0433\u043e\u0432\u043e\u0440\u0438 \u0623\u062c\u0628 \u0631\u062f\u0643 "
+            "\u05e2\u05e0\u05d4"),
     (MUST, "must should shall required need needs have please immediately always now will kindly"),
     (APPROVED, "approved preapproved authorized authorised authorization granted permitted cleared sanctioned allowed "
                "approval genehmigt autorise autorizado autorizzato"),
@@ -148,6 +226,7 @@ _VOCABULARY: tuple[tuple[int, str], ...] = (
     (OFF, "disabled off lifted suspended removed skip skipped bypass deactivated disable deaktiviert desactive "
           "desactivado longer"),
     (FOLLOW, "follow obey comply adhere following"),
+    (WHOLE, "everything anything whatever"),
     (TOLD, "told said given learned know above before here earlier taught instructed gesagt dit dicho dito detto"),
 )  # fmt: skip
 
@@ -174,7 +253,8 @@ RULES: tuple[tuple[str, str, float, tuple[int, ...], int | tuple[int, ...]], ...
     ("override.yours", "override", 3.0, (IGNORE, YOUR | SYSTEM, INSTR), (4, 3)),
     ("override.your-rules", "override", 1.8, (IGNORE, YOUR, RULE), (3, 3)),
     ("override.all", "override", 3.0, (IGNORE, ALL, INSTR), (2, 2)),
-    ("override.everything", "override", 2.2, (IGNORE, ALL, TOLD | PREV), (1, 4)),
+    ("override.everything", "override", 2.2, (IGNORE, WHOLE, TOLD | PREV), (1, 4)),
+    ("override.all-before", "override", 1.4, (IGNORE, ALL, TOLD | PREV), (1, 4)),
     ("override.above", "override", 1.4, (IGNORE, PREV), (1,)),
     ("override.user", "override", 1.8, (IGNORE, USER, INSTR | RULE), (2, 3)),
     ("override.operator", "override", 1.3, (IGNORE, USER), (2,)),
@@ -189,7 +269,8 @@ RULES: tuple[tuple[str, str, float, tuple[int, ...], int | tuple[int, ...]], ...
     ("role.now", "role", 0.8, (YOU, NOW, ROLE | AI), (3, 4)),
     ("address.note", "address", 1.2, (NOTE, TO, AI), (1, 4)),
     ("address.reading", "address", 1.3, (AI, READ, THIS), (3, 2)),
-    ("address.must", "address", 0.8, (AI, MUST, RUN | SEND | SHOW), (2, 3)),
+    ("address.must", "address", 0.8, (AI, MUST, RUN | SEND | SHOW), (4, 3)),
+    ("address.any", "address", 0.8, (ALL, AI, READ | MUST), (2, 3)),
     ("conceal.tell", "conceal", 2.0, (NEVER, TELL, USER), (2, 4)),
     ("conceal.not-tell", "conceal", 2.0, (NEG, TELL, USER), (1, 4)),
     ("conceal.without-asking", "conceal", 1.2, (WITHOUT, ASK), (2,)),
@@ -204,6 +285,7 @@ RULES: tuple[tuple[str, str, float, tuple[int, ...], int | tuple[int, ...]], ...
     ("prompt.yours", "prompt", 2.2, (SHOW, YOUR, INSTR), (3, 3)),
     ("prompt.earlier", "prompt", 1.6, (SHOW, PREV, INSTR), (3, 2)),
     ("prompt.instructions", "prompt", 0.8, (SHOW, INSTR), (3,)),
+    ("prompt.given", "prompt", 1.4, (INSTR, YOU, TOLD), (2, 3)),
     ("authority.approved", "authority", 1.0, (APPROVED, ALL | NEW, RUN | TASK | ASK | SAFETY), 8),
     ("authority.approved-all", "authority", 1.0, (ALL, NEW, APPROVED), (3, 5)),
     ("authority.safety-off", "authority", 1.5, (OFF, ALL | YOUR | SAFETY, SAFETY), (3, 3)),
@@ -260,6 +342,10 @@ _PHRASES: tuple[tuple[str, str, float], ...] = (
     ("in character", "role", 0.4), ("do anything now", "role", 2.0), ("developer mode", "role", 1.0), ("dan mode", "role", 1.5),
     ("god mode", "role", 1.0), ("unrestricted mode", "role", 1.5), ("no longer bound", "role", 1.2),
     ("hypothetical response", "role", 1.0), ("jailbroken", "role", 1.0), ("role of a", "role", 0.5),
+    ("free from all", "role", 0.8), ("free of all", "role", 0.8), ("not bound by", "role", 1.0), ("never refuse", "role", 0.8),
+    ("without any restrictions", "role", 0.8), ("no ethical", "role", 0.8), ("admin mode", "role", 0.8), ("debug mode", "role", 0.3),
+    ("as if nothing", "conceal", 0.8), ("say nothing about", "conceal", 1.0), ("do not explain", "conceal", 0.3),
+    ("long-term memory", "task", 0.5), ("for all future", "task", 0.6), ("every future", "task", 0.6), ("word for word", "prompt", 0.4),
     ("no need to bring this up", "conceal", 1.0), ("no need to mention", "conceal", 1.0), ("keep this between us", "conceal", 1.5),
     ("keep this secret", "conceal", 1.5), ("keep this hidden", "conceal", 1.5), ("keep it secret", "conceal", 1.2),
     ("out of its summary", "conceal", 2.0), ("out of your summary", "conceal", 2.0), ("out of the summary", "conceal", 1.5),
@@ -323,6 +409,8 @@ for _c in range(65, 91):
 
 def words(text: str) -> list[bytes]:
     """The words of a folded text: lower case, without apostrophes; what is no letter or digit parts them."""
+    if "acker@" in text:  # the example address of an attack is no talk about attacks
+        text = text.replace("attacker@", "somebody@").replace("hacker@", "somebody@")
     if text.isascii():
         return text.encode().translate(_SPLIT, b"'").split()
     return text.lower().encode("utf-8", "replace").translate(_SPLIT, b"'").split()
@@ -357,7 +445,7 @@ def look(text: str, tokens: Sequence[bytes], masks: list[int]) -> list[Hit]:
         if present & needed[0] and present & needed[-1] and all(present & part for part in needed):
             at = _find(places, needed, span)
             if at >= 0:
-                hits.append(Hit(name, kind, weight, at))
+                hits.append(_of_another(Hit(name, kind, weight, at), tokens))
     if hits and present & SOFT:
         hits = [_hedged(hit, masks, places) for hit in hits]
     lowered = text.lower()
@@ -428,6 +516,16 @@ def _hedged(hit: Hit, masks: list[int], places: list[tuple[int, int]]) -> Hit:
     return hit
 
 
+_NOBODYS = frozenset((b"a", b"an", b"its", b"their", b"his", b"her"))
+
+
+def _of_another(hit: Hit, tokens: Sequence[bytes]) -> Hit:
+    """ "Write a system prompt", "reveal its instructions": not the reader's."""
+    if hit.kind == "prompt" and any(token in _NOBODYS for token in tokens[hit.at + 1 : hit.at + 3]):
+        return Hit(hit.id + "~", hit.kind, hit.weight / 3, hit.at)
+    return hit
+
+
 def _word_at(lowered: str, phrase: str, tokens: Sequence[bytes]) -> int:
     return len(words(lowered[: lowered.find(phrase)]))
 
@@ -493,6 +591,8 @@ def _glyphs(lowered: str, hits: list[Hit]) -> None:
             if at < 0:
                 continue
             around = lowered[max(0, at - 40) : at + 40]
+            if name == "conceal.zh" and "\u5bc6\u7801" in around:
+                continue  # nobody is to be told a password
             if all(any(word in around for word in part) for part in parts[1:]):
                 hits.append(Hit(name, kind, weight, -1))
                 break
