@@ -273,6 +273,7 @@ RULES: tuple[tuple[str, str, float, tuple[int, ...], int | tuple[int, ...]], ...
     ("address.any", "address", 0.8, (ALL, AI, READ | MUST), (2, 3)),
     ("conceal.tell", "conceal", 2.0, (NEVER, TELL, USER), (2, 4)),
     ("conceal.not-tell", "conceal", 2.0, (NEG, TELL, USER), (1, 4)),
+    ("conceal.not-tell-to", "conceal", 2.0, (NEG, TELL, TO, USER), (1, 4, 2)),
     ("conceal.without-asking", "conceal", 1.2, (WITHOUT, ASK), (2,)),
     ("conceal.stop-asking", "conceal", 1.1, (NEVER, ASK, USER | ASK), (1, 4)),
     ("conceal.this", "conceal", 0.8, (NEVER, TELL, THIS), (2, 2)),
