@@ -28,6 +28,7 @@ COMMANDS = {
     "policy": ("jevhook.cli.policy", "policy_group", "The policy in force: show, check, compare, edit it."),
     "rank": ("jevhook.cli.rank", "rank", "Which of a few candidates does best what is asked, and how well."),
     "resident": ("jevhook.cli.resident", "resident", "A warm process that makes hooks quicker: on, off."),
+    "report": ("jevhook.cli.report", "report", "One page about what the gate did, for a browser."),
     "replay": ("jevhook.cli.replay", "replay", "Judge many recorded events without acting."),
     "rerank": ("jevhook.cli.rerank", "rerank", "Find passages by BM25 and let the judge read the best few."),
     "review": ("jevhook.cli.review", "review", "Should a person look at what a delegate handed back."),
