@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..finding import ANY, Target
 from ..walk import UNKNOWN_FLOW, Flow
-from .options import value_of
+from .options import value_of, values_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ def changes(args: list[str]) -> bool:
         return verb not in LOOKS
     before = rest[:first] or [arg for arg in rest if arg not in _SWITCHES]
     sub = before[0] if before else ""
+    if verb == "ledger" and sub == "export" and any(ANY in arg or "otlp" in arg or "--endpoint" in arg for arg in rest):
+        return True  # the ledger leaves this machine
     return sub not in inside and not (sub[:1] == "-" and all(arg[:1] == "-" for arg in before))
 
 
@@ -78,6 +80,10 @@ def command(inv: Invocation) -> Flow | None:
         shown = " ".join([inv.name, *(words if withheld or words[:1] in (["policy"], ["budget"]) else words[:1])])
         fact = "withheld" if withheld else "command"
         inv.add("gate", Target("none", shown, ("gate",)), facts=(fact,), detail=shown)
+    elif inv.args[:1] == ["report"] or inv.args[:2] == ["ledger", "export"]:
+        for out in values_of(inv.args, "--out"):
+            if out != "-":
+                inv.add("overwrite" if "--force" in inv.args else "write", inv.target(out))
     return None if inv.args[:1] == ["completion"] else UNKNOWN_FLOW  # what that prints is meant for the shell
 
 
