@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MAX_INPUT = 100 << 20  # bytes of stdin that are read; a larger event is not judged (memory stays bounded)
 WATCHDOG = 10.0  # seconds, until the policy says otherwise
 _FREE = ("said", "note", "findings", "judge", "written_here")  # a point's fields that may hold words of the judged call
+CROWDED = 3  # so many times as long, where the machine was too busy to let the hook run
 GRACE = 2.0  # seconds after the watchdog in which the kernel ends a process whose threads do not run any more
 
 
@@ -65,7 +66,8 @@ class Lane:
 
     ``answer`` is what will be printed if the watchdog strikes now, ``reason`` why, ``code`` the exit code as far as it
     is known; whoever holds ``turn`` prints; ``session`` is the session's name where no event could be read;
-    ``speaking`` is called before the first word, ``leave`` ends the process.
+    ``speaking`` is called before the first word, ``leave`` ends the process; ``leader`` is the thread that
+    judges; ``given`` says that the event has been read whole.
     """
 
     __slots__ = (
@@ -73,6 +75,8 @@ class Lane:
         "code",
         "env",
         "event",
+        "given",
+        "leader",
         "leave",
         "limit",
         "options",
@@ -102,6 +106,8 @@ class Lane:
         self.session = ""
         self.reason = ""
         self.code = 0
+        self.leader = _thread.get_ident()
+        self.given = False
         self.speaking: Callable[[], None] | None = None
         self.leave: Callable[[int], Any] = os._exit
 
@@ -445,8 +451,12 @@ def _watch(lane: Lane) -> None:
     """Ends the process after ``lane.limit`` seconds with whatever answer stands by then."""
 
     def strike() -> None:
-        while (left := lane.started + lane.limit - time.monotonic()) > 0:
-            time.sleep(min(left, 0.25))  # the policy may change the limit meanwhile
+        more = CROWDED
+        while (left := lane.started + lane.limit - time.monotonic()) > 0 or (more and lane.given and _crowded(lane)):
+            if left <= 0:
+                lane.limit, more = lane.limit * more, 0
+                _arm(lane)
+            time.sleep(min(max(left, 0.0), 0.25))  # the policy may change the limit meanwhile
         if not lane.turn.acquire(False):
             time.sleep(GRACE / 2)  # the answer is being written, or is out and the ledger's disk hangs
             lane.leave(lane.code)
@@ -465,13 +475,31 @@ def _watch(lane: Lane) -> None:
         pass
 
 
+def _crowded(lane: Lane) -> bool:
+    """Whether most of the time went by while others had the processor (Linux counts it; elsewhere nobody knows).
+
+    With 64 hooks at once on two busy cores some had not come to their verdict in ten seconds, and what they would have
+    denied ran: no verdict may depend on how busy the machine is.
+    """
+    try:
+        handle = os.open("/proc/self/schedstat", os.O_RDONLY)
+        try:
+            waited = int(os.read(handle, 100).split()[1]) / 1e9
+        finally:
+            os.close(handle)
+    except (OSError, ValueError, IndexError):
+        return False
+    return waited > (time.monotonic() - lane.started) / 2
+
+
 def _arm(lane: Lane) -> None:
     """The last clock, for when no thread of ours gets to run (one long call into C): the kernel ends the process."""
     try:
         import _signal  # type: ignore[import-not-found]  # signal itself imports enum
 
         left = lane.started + lane.limit + GRACE - time.monotonic()
-        _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
+        if lane.leader == _thread.get_ident():
+            _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
         _signal.setitimer(_signal.ITIMER_REAL, max(left, GRACE))
     except (ImportError, AttributeError, OSError, ValueError):  # Windows; not the main thread
         pass
@@ -510,7 +538,9 @@ def main(
     for name in lane.options.unknown:
         lane.trouble(f"unknown option {name[:60]!r}; known are --host, --policy, --id, --resident")
     _watch(lane)
-    output = run(before + read_input(), lane)
+    data = before + read_input()
+    lane.given = True
+    output = run(data, lane)
     lane.turn.acquire()  # for ever, where the watchdog is already speaking: it ends the process
     finish(lane, output)
     lane.leave(lane.code)

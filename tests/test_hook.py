@@ -934,3 +934,34 @@ def test_no_verdict_of_the_rules_depends_on_how_busy_the_machine_is(lane: Lane) 
         for one in busy:
             one.kill()
             one.wait()
+
+
+@pytest.mark.parametrize(("crowded", "decision"), [(True, "deny"), (False, "none")])
+def test_a_hook_that_was_not_let_run_gets_more_time(lane: Lane, crowded: bool, decision: str) -> None:
+    """Ten seconds on a machine that gives a hook no processor are not ten seconds of work (64 hooks at load 38)."""
+    code = (
+        "import sys, time; from jevhook import decide, hook\n"
+        f"hook._crowded = lambda lane: {crowded}\n"
+        "hook.WATCHDOG = 1.0\n"
+        "judge = decide.decide\n"
+        "def slow(*given):\n    time.sleep(1.5)\n    return judge(*given)\n"
+        "decide.decide = slow\n"
+        "import jevhook.policy as policy; load = policy.load\n"
+        "def short(*given, **more):\n    made = load(*given, **more); made.watchdog = 1.0; return made\n"
+        "policy.load = short\n"
+        "hook.main([])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=json.dumps(lane.claude("rm -rf ~/")).encode(), capture_output=True,
+        env={**os.environ, "HOME": str(lane.home)}, timeout=30, check=True,
+    )  # fmt: skip
+    assert (b'"deny"' in done.stdout) == (decision == "deny")
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="nobody counts here")
+def test_a_hook_that_ran_undisturbed_was_not_crowded() -> None:
+    from jevhook import hook
+
+    began = hook.Lane(hook.Options(), {})
+    began.started -= 1000  # long ago: this process has not waited half of that for a processor
+    assert not hook._crowded(began)
