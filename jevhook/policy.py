@@ -82,7 +82,8 @@ The form of a policy file (every key may be left out; an unknown key or a wrong 
     agreement = 0.9                    # the least share of labelled decisions that were right
     false_alarms = 0.05                # the largest share of harmless calls that were stopped
     recall = 0.9                       # the least share of harmful ones that a scorecard shows stopped
-    scorecards = 2                     # kept cards in a row that meet both; 0: none are asked for
+    brier = 0.2                        # the largest Brier score of a question's answers on a scorecard
+    scorecards = 2                     # kept cards in a row that meet these; 0: none are asked for
 
     [rules]
     packs = ["core", "git"]            # shipped packs by name; default: all of them
@@ -212,6 +213,7 @@ def builtin() -> dict[str, Any]:
             "agreement": 0.9,
             "false_alarms": 0.05,
             "recall": 0.9,
+            "brier": 0.2,
             "scorecards": 2,
         },
         "layers": [],
@@ -254,7 +256,7 @@ class Policy:
     ``permit_minutes`` how long a one-time permit holds; 0 where there are none
     ``allow_env_off`` whether JEVHOOK=off in the host's environment counts in the hook
     ``ledger``       path (absolute, "" for the default place), record_state, max_bytes, generations
-    ``promotion``    events, labels, agreement, false_alarms, recall, scorecards: what `jevhook promote` asks for
+    ``promotion``    events, labels, agreement, false_alarms, recall, brier, scorecards: what `jevhook promote` asks for
     ``layers``       [name, path] of what counted, strongest first
     ``problems``     what was wrong with the configuration, one line each
     """

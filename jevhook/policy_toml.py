@@ -314,7 +314,7 @@ def _ledger(reader: _Reader, value: object) -> Partial:
     return made
 
 
-_PROMOTION = ("events", "labels", "agreement", "false_alarms", "recall", "scorecards")
+_PROMOTION = ("events", "labels", "agreement", "false_alarms", "recall", "brier", "scorecards")
 
 
 def _promotion(reader: _Reader, value: object) -> Partial:

@@ -29,7 +29,7 @@ OFFERED_SECONDS = 86400.0  # how long a code can be used: a person may look in t
 MAX_FILES = 200
 MAX_WORDS = 4000  # characters of the call that are kept for the person
 MAX_READ = 100_000  # characters that are redacted for it
-_LETTERS = "BCDFGHJKMNPQRSTVWXZ"  # no vowels, so no words; nothing that looks like another letter or a digit
+LETTERS = "BCDFGHJKMNPQRSTVWXZ"  # no vowels, so no words; nothing that looks like another letter or a digit
 _LIMIT = 64 << 10
 # The hosts' own tools carry a label for people; the model words it anew each time it tries.  An MCP tool's is content.
 _LABEL = "description"
@@ -75,7 +75,7 @@ def offer(event: Event, call: str, rule: str | None, env: Mapping[str, str], now
 def offered(code: str, env: Mapping[str, str], now: float) -> dict[str, Any] | None:
     """What was stopped under ``code`` (any case): call, at, host, tool, cwd, rule, what; None when nothing was."""
     name = code.strip().upper()
-    if not name or len(name) > 12 or any(letter not in _LETTERS for letter in name):
+    if not name or len(name) > 12 or any(letter not in LETTERS for letter in name):
         return None
     place = folder(env)
     found = _read(os.path.join(place, f"{name}.offer")) if place else None
@@ -160,8 +160,8 @@ def _codes(call: str) -> list[str]:
     number = int(call, 16)
     letters = []
     for _ in range(40):
-        number, at = divmod(number, len(_LETTERS))
-        letters.append(_LETTERS[at])
+        number, at = divmod(number, len(LETTERS))
+        letters.append(LETTERS[at])
     text = "".join(letters)
     return [text[0:5], text[5:10], text[10:15], text[15:25]]
 

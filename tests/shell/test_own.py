@@ -217,6 +217,23 @@ CHANGES = [
     'jevhook install claude',
     'jevhook uninstall',
     'jevhook promote tool.admission',
+    'jevhook promote tool.admission --force --yes',
+    'jevhook promote git.force-push --undo',
+    'jevhook appeal KXQTB --with-event',
+    'jevhook cases export',
+    'jevhook calibrate --json --write',
+    'jevhook score d.jsonl --keep',
+    'script -qc "jevhook promote tool.admission --force --yes" /dev/null',
+    'python -c "from jevhook.evidence import labels; labels.add({}, \'x\', \'good\')"',
+    'python -c "from jevhook.evidence.cases import add; add({}, {})"',
+    'python -c "from jevhook.evidence import kept; kept.add({}, {})"',
+    'python -c "from jevhook.evidence import promoted; promoted.write(\'x\', {})"',
+    'echo x > ~/.config/jevhook/promoted.toml',
+    'cp card.json ~/.local/state/jevhook/scorecards/x.json',
+    'echo x >> ~/.local/state/jevhook/labels.ndjson',
+    'echo x >> ~/.local/state/jevhook/cases.ndjson',
+    'jevhook score d.jsonl --out ~/.local/state/jevhook/scorecards/x.json',
+    'jevhook score d.jsonl --out=$HOME/.config/jevhook/promoted.toml',
     'jevhook ledger label x harmful',
     'jevhook ledger prune',
     "python -c \"from jevhook.cli.ledger import ledger; ledger(['show', 'x'])\"",
@@ -318,6 +335,13 @@ LOOKS = [
     'jevhook report --out - | less',
     'jevhook ledger export --to parquet --out ledger.parquet',
     'jevhook ledger export --to jsonl',
+    'jevhook score d.jsonl',
+    'jevhook score d.jsonl --policy strict --compare before.json',
+    'jevhook score --local --json',
+    'jevhook score d.jsonl --out card.json',
+    'jevhook calibrate --json',
+    'python -c "from jevhook.evidence import figures; print(figures.Share(1, 2).interval)"',
+    'python -c "from jevhook.evidence import labels; print(labels.labels({}))"',
     'jevhook policy show',
     'jevhook policy check',
     'jevhook policy check team.toml',
@@ -396,7 +420,7 @@ def test_no_tool_writes_a_permit(made: Bench, tool: str, given: dict[str, Any]) 
 
 
 # For the person alone.  A new command belongs here, or in own.LOOKS or own.LOOKS_INSIDE.
-PERSONS = {"allow", "allow-once", "appeal", "hook", "install", "off", "on", "promote", "uninstall"}
+PERSONS = {"allow", "allow-once", "appeal", "cases", "hook", "install", "off", "on", "promote", "uninstall"}
 
 
 def test_every_command_is_known_to_look_or_to_be_the_persons() -> None:

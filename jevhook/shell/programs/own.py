@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LOOKS = frozenset(
     (
         "calibrate", "completion", "doctor", "explain", "fuzz", "gate", "help", "judge", "judges", "rank", "replay",
-        "report", "rerank", "review", "rules", "serve", "stats", "verify",
+        "report", "rerank", "review", "rules", "score", "serve", "stats", "verify",
     )
 )  # fmt: skip
 LOOKS_INSIDE = {
@@ -28,20 +28,23 @@ LOOKS_INSIDE = {
     "resident": frozenset(("", "status")),
 }
 # What turns a command that looks into one that changes something.
-_CHANGING = {"calibrate": ("--write",), "doctor": ("--fix",)}
+_CHANGING = {"calibrate": ("--write",), "doctor": ("--fix",), "score": ("--keep",)}
 _HELP = ("--help", "-h")
 _SWITCHES = ("--user", "--project", "--json")  # options without a value that may stand before --dry-run or a subcommand
 
 # Modules whose functions do what the commands do, and the functions there that only look.
 _MODULES = (
     "jevhook.state.", "jevhook.cli.", "jevhook.hook.", "jevhook.__main__.", "jevhook.ledger.", "jevhook.resident.",
+    "jevhook.evidence.cases.", "jevhook.evidence.kept.", "jevhook.evidence.labels.", "jevhook.evidence.promoted.",
 )  # fmt: skip
 _LOOKING = (LOOKS - _CHANGING.keys()) | {"judging"}
 _READS = frozenset(
     (
-        "all_offered", "allowed", "bound_to", "capped", "digest", "directory", "distrusted", "elide", "env_off",
-        "failure_count", "folder", "known", "last_settled", "move", "named_in", "new_id", "now_iso", "offered",
-        "path", "period", "read", "recall", "safe_reason", "status", "switched_off", "usd", "words", "write_failures",
+        "all_offered", "allowed", "bound_to", "capped", "case_of", "digest", "directory", "distrusted", "elide",
+        "env_off", "event_of", "every", "failure_count", "folder", "known", "labels", "last_settled", "move",
+        "named_in", "new_id", "now_iso", "offered", "path", "period", "place", "read", "recall", "row",
+        "safe_reason", "status", "stopped", "switched_off", "usd", "with_value", "without_last", "words",
+        "write_failures",
     )
 )  # fmt: skip
 
@@ -80,10 +83,11 @@ def command(inv: Invocation) -> Flow | None:
         shown = " ".join([inv.name, *(words if withheld or words[:1] in (["policy"], ["budget"]) else words[:1])])
         fact = "withheld" if withheld else "command"
         inv.add("gate", Target("none", shown, ("gate",)), facts=(fact,), detail=shown)
-    elif inv.args[:1] == ["report"] or inv.args[:2] == ["ledger", "export"]:
+    elif inv.args[:1] in (["report"], ["score"]) or inv.args[:2] == ["ledger", "export"]:
         for out in values_of(inv.args, "--out"):
             if out != "-":
-                inv.add("overwrite" if "--force" in inv.args else "write", inv.target(out))
+                over = "--force" in inv.args or inv.args[:1] == ["score"]
+                inv.add("overwrite" if over else "write", inv.target(out))
     return None if inv.args[:1] == ["completion"] else UNKNOWN_FLOW  # what that prints is meant for the shell
 
 
