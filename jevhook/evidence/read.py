@@ -118,7 +118,7 @@ def entries(
 def _entries(
     part: ledger.Part, wanted: Wanted, counted: Counted, before: int, total: int, progress: Progress | None
 ) -> Iterator[dict[str, Any]]:
-    needles = _needles(wanted)
+    must = needles(wanted)
     at = number = 0
     while at < part.size:
         line = part.file.readline(MAX_LINE)
@@ -131,19 +131,20 @@ def _entries(
                 line = part.file.readline(MAX_LINE)
                 at += len(line)
             continue
-        yield from read_line(line, wanted, counted, f"{part.name}:{number}", needles)
+        yield from read_line(line, wanted, counted, f"{part.name}:{number}", must)
         if progress is not None and (before + at) // _STEP != (before + at - len(line)) // _STEP:
             progress(min(before + at, total), total)
 
 
 def read_line(
-    line: bytes, wanted: Wanted, counted: Counted, where: str, needles: list[list[bytes]] | None = None
+    line: bytes, wanted: Wanted, counted: Counted, where: str, must: list[list[bytes]]
 ) -> Iterator[dict[str, Any]]:
-    """The wanted entries on one line: none, one, or several that an append into a crash has welded together."""
-    if needles is None:
-        needles = _needles(wanted)
-    if needles and line.startswith(_WHOLE) and line.endswith(b"}\n"):
-        for any_of in needles:
+    """The wanted entries on one line: none, one, or several that an append into a crash has welded together.
+
+    ``must`` is ``needles(wanted)``, ``where`` names the line in what is counted.
+    """
+    if must and line.startswith(_WHOLE) and line.endswith(b"}\n"):
+        for any_of in must:
             if not any(needle in line for needle in any_of):
                 counted.records += 1
                 return
@@ -205,7 +206,7 @@ def points_of(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
     )
 
 
-def _needles(wanted: Wanted) -> list[list[bytes]]:
+def needles(wanted: Wanted) -> list[list[bytes]]:
     """For each field, the bytes of which a wanted line must hold one: a look at them costs a tenth of a parse."""
     made = []
     for values in (wanted.points, wanted.decisions, wanted.rules, wanted.hosts, wanted.tools, wanted.origins):
