@@ -118,7 +118,7 @@ def open_own(name: str, flags: int) -> int:
     return fd
 
 
-def _lock(name: str, create: bool = True) -> int:
+def lock(name: str, create: bool = True) -> int:
     """The locked side file's descriptor, or -1 when it can't be had within LOCK_SECONDS."""
     if fcntl is None:
         return -1
@@ -143,7 +143,8 @@ def _lock(name: str, create: bool = True) -> int:
     return -1
 
 
-def _rotate(name: str, generations: int) -> None:
+def rotate(name: str, generations: int) -> None:
+    """Make ``name`` its own newest generation, and drop what would be more than ``generations``; under the lock only."""
     free = 1
     while free < generations and os.path.lexists(f"{name}.{free}"):  # a crash may have left a hole: fill that first
         free += 1
@@ -152,8 +153,8 @@ def _rotate(name: str, generations: int) -> None:
     os.replace(name, f"{name}.1")
 
 
-def append_line(name: str, data: bytes, lock: str, *, max_bytes: int, generations: int) -> None:
-    """Append ``data`` (one line, newline at its end) to ``name`` whole, under the side file ``lock``.
+def append_line(name: str, data: bytes, side: str, *, max_bytes: int, generations: int) -> None:
+    """Append ``data`` (one line, newline at its end) to ``name`` whole, under the lock of the file ``side``.
 
     The directory is made when it is missing.  Raises OSError when nothing was written.  Without the lock (somebody
     holds it for longer than LOCK_SECONDS) the line is written all the same: one O_APPEND write of one buffer is whole
@@ -162,14 +163,14 @@ def append_line(name: str, data: bytes, lock: str, *, max_bytes: int, generation
     folder = os.path.dirname(name)
     if not os.path.isdir(folder):
         make_private(folder)
-    held = _lock(lock)
+    held = lock(side)
     fd = -1
     try:
         fd = open_own(name, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         size = os.fstat(fd).st_size
         if held >= 0 and size and size + len(data) > max_bytes:
             try:
-                _rotate(name, max(1, generations))
+                rotate(name, max(1, generations))
             except OSError:  # a ledger that grows beats a ledger that stops
                 pass
             else:
@@ -233,14 +234,15 @@ def append(
         if not name:
             raise OSError(errno.ENOENT, "no home directory and no XDG_STATE_HOME")
         data = (_text(dict(record)) + "\n").encode("ascii", "replace")
-        append_line(name, data, _lock_name(name), max_bytes=max_bytes, generations=generations)
+        append_line(name, data, lock_name(name), max_bytes=max_bytes, generations=generations)
     except (OSError, ValueError, RecursionError, MemoryError) as wrong:
         _count_failure(env, wrong)
         return False
     return True
 
 
-def _lock_name(name: str) -> str:
+def lock_name(name: str) -> str:
+    """The side file that keeps rotation and appends to the ledger ``name`` apart."""
     return name.removesuffix(".ndjson") + ".lock"
 
 
@@ -310,7 +312,7 @@ def open_parts(name: str) -> list[Part]:
     """
     if not name:
         return []
-    held = _lock(_lock_name(name), create=False)
+    held = lock(lock_name(name), create=False)
     try:
         return _open_parts(name)
     finally:
@@ -322,8 +324,8 @@ def _open_parts(name: str) -> list[Part]:
     parts: list[Part] = []
     seen: set[tuple[int, int]] = set()
     number = -1
-    while numbers := [one for one in _numbers(name) if one > number]:  # again: rotation may have made a higher one
-        for number in numbers:
+    while further := [one for one in numbers(name) if one > number]:  # again: rotation may have made a higher one
+        for number in further:
             part = f"{name}.{number}" if number else name
             try:
                 fd = os.open(part, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
@@ -340,7 +342,7 @@ def _open_parts(name: str) -> list[Part]:
     return parts[::-1]
 
 
-def _numbers(name: str) -> list[int]:
+def numbers(name: str) -> list[int]:
     """The numbers of the generations that there are, newest first; 0 is the ledger itself, and always there."""
     base = os.path.basename(name) + "."
     try:

@@ -233,4 +233,9 @@ def moment(text: str, now: datetime.datetime | None = None) -> str:
             f"{text[:60]!r} is no time: give an age such as 30d, 12h or 45m, a day such as 2027-01-31, "
             "or an ISO time such as 2027-01-31T23:59"
         ) from None
+    return iso(at)
+
+
+def iso(at: datetime.datetime) -> str:
+    """A time in UTC as the ledger writes it."""
     return f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03}Z"
