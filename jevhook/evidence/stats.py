@@ -17,7 +17,7 @@ from .read import points_of
 STOPS = ("ask", "deny", "withhold", "trim", "context")  # what a person or an agent notices
 _PERCENTILES = (50, 95, 99)
 _QUIET = ("shadow", "out-of-scope", "off")  # reasons that are no failure
-_YES, _NO = 0.8, 0.2  # where a line names no thresholds of its own
+_NO = 0.2  # where a line names no thresholds of its own
 
 
 class Spread:
@@ -213,10 +213,8 @@ def agreement(part: Mapping[str, Any]) -> Counter[str]:
     judged = part.get("judged") in STOPS
     if part.get("source") == "judge" and judged != stops:
         found["raised" if judged else "lifted"] += 1
-    elif stops and _number(thresholds.get("no"), _NO) < p < _number(thresholds.get("yes"), _YES):
-        found["unsure"] += 1
-    elif stops and p >= _number(thresholds.get("yes"), _YES):
-        found["unsure"] += 1  # the user asked for it, but something else kept the question standing
+    elif stops and p > _number(thresholds.get("no"), _NO):
+        found["unsure"] += 1  # not sure, or the user asked for it and something else kept the question standing
     else:
         found["agreed"] += 1
     return found
