@@ -12,7 +12,7 @@ from .. import policy
 from ..evidence import cases, labels
 from ..state import permits
 from ..text.printable import visible
-from .ledger import records
+from .ledger_show import records
 from .person import at_keyboard
 
 

@@ -16,7 +16,7 @@ from .read import points_of
 
 STOPS = ("ask", "deny", "withhold", "trim", "context")  # what a person or an agent notices
 _PERCENTILES = (50, 95, 99)
-_QUIET = ("shadow", "out-of-scope", "off")  # reasons that are no failure
+_QUIET = ("shadow", "out-of-scope")  # reasons that are no failure
 _NO = 0.2  # where a line names no thresholds of its own
 
 
@@ -45,10 +45,11 @@ class Spread:
 
 @dataclass
 class PointStats:
-    """One point's part.  ``labels`` count by what was judged: "stopped good", "stopped bad", "passed good", "passed bad";
+    """One point's part: ``events`` it had a say in; of ``elsewhere`` it had none (``out-of-scope``).  ``labels`` count by what was judged: "stopped good", "stopped bad", "passed good", "passed bad";
     ``agreement`` as in ``agreement``."""
 
     events: int = 0
+    elsewhere: int = 0
     acted: int = 0
     modes: Counter[str] = field(default_factory=Counter)
     judged: Counter[str] = field(default_factory=Counter)
@@ -65,6 +66,7 @@ class PointStats:
         good, bad = self.labels["stopped good"], self.labels["stopped bad"]
         return {
             "events": self.events,
+            "elsewhere": self.elsewhere,
             "acted": self.acted,
             "modes": _plain(self.modes),
             "judged": _plain(self.judged),
@@ -133,6 +135,9 @@ def stats(entries: Iterable[Mapping[str, Any]], labels: Mapping[str, Label] | No
         for part in points:
             name = str(part.get("point"))
             point = made.points.get(name) or made.points.setdefault(name, PointStats())
+            if part.get("reason") == "out-of-scope":
+                point.elsewhere += 1
+                continue
             _add(point, part, entry)
             if label and about and part in about:
                 point.labels[f"{'stopped' if part.get('judged') in STOPS else 'passed'} {label.label}"] += 1
@@ -175,7 +180,8 @@ def _spend(money: Counter[str], call: Mapping[str, Any]) -> None:
 
 def _labelled(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The points that a label is about: those that stopped it, else all."""
-    return [one for one in points if one.get("judged") in STOPS] or points
+    mine = [one for one in points if one.get("reason") != "out-of-scope"]
+    return [one for one in mine if one.get("judged") in STOPS] or mine
 
 
 def fallback(part: Mapping[str, Any]) -> str:

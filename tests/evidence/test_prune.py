@@ -10,13 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from ledger_lines import ROOT, ids, line, write
 
 from jevhook import ledger
 from jevhook.evidence import prune as room
 from jevhook.evidence.prune import Pruned, PruneError, prune
 from jevhook.evidence.read import entries, iso
-
-from .test_read import ROOT, ids, line, write
 
 
 def at(second: int) -> str:

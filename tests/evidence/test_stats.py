@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ledger_lines import line
 
 from jevhook.evidence.labels import Label
 from jevhook.evidence.stats import Spread, agreement, stats
-
-from .test_read import line
 
 
 def call(p: float | None, **fields: Any) -> dict[str, Any]:
@@ -91,14 +90,15 @@ def test_the_sums_of_a_small_ledger() -> None:
         line(6, points=[{"point": "tool.injection", "mode": "active", "judge": shared}, {"point": "tool.admission", "mode": "shadow", "judge": shared}]),
         line(7, points=[{"point": "tool.risk", "mode": "off"}], host="codex", reason="off"),
         line(8, origin="cli", points=[], hook_ms=9e9),
+        line(9, points=[{"point": "tool.admission", "mode": "shadow", "judged": "none", "reason": "out-of-scope"}]),
     ]  # fmt: skip
     given_labels = {
         f"{number:08}": Label(f"{number:08}", word, "", "", "label")
         for number, word in ((0, "bad"), (1, "bad"), (2, "good"), (3, "good"), (6, "good"))
     }
     made = stats(ledger, given_labels).json()
-    assert (made["events"], made["first"], made["last"]) == (8, ledger[0]["asked_at"], ledger[7]["asked_at"])
-    assert made["hosts"] == {"claude": 7, "codex": 1} and made["decisions"] == {"ask": 4, "none": 4}
+    assert (made["events"], made["first"], made["last"]) == (9, ledger[0]["asked_at"], ledger[9]["asked_at"])
+    assert made["hosts"] == {"claude": 8, "codex": 1} and made["decisions"] == {"ask": 4, "none": 5}
     assert made["reasons"] == {"off": 1} and made["hook_ms"] == {"n": 6, "p50": 30.0, "p95": 60.0, "p99": 60.0}
     assert made["judge"] == {
         "calls": 4,
@@ -120,6 +120,7 @@ def test_the_sums_of_a_small_ledger() -> None:
     after = made["points"]["tool.injection"]
     assert after["judge"]["cost_micros"] == 42 and after["labels"] == {"passed good": 1}
     assert after["false_alarms"] is None
+    assert (made["points"]["tool.admission"]["events"], made["points"]["tool.admission"]["elsewhere"]) == (1, 1)
 
 
 def test_an_empty_ledger_adds_up_to_nothing() -> None:

@@ -14,12 +14,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ledger_lines import ROOT, line, write
 
 from jevhook import ledger
 from jevhook.evidence import read, tail
 from jevhook.evidence.read import Counted, Wanted, entries
-
-from .test_read import ROOT, line, write
 
 
 def last(number: int, wanted: Wanted = Wanted(), counted: Counted | None = None) -> list[int]:  # noqa: B008

@@ -36,15 +36,16 @@ _SWITCHES = ("--user", "--project", "--json")  # options without a value that ma
 _MODULES = (
     "jevhook.state.", "jevhook.cli.", "jevhook.hook.", "jevhook.__main__.", "jevhook.ledger.", "jevhook.resident.",
     "jevhook.evidence.cases.", "jevhook.evidence.kept.", "jevhook.evidence.labels.", "jevhook.evidence.promoted.",
+    "jevhook.evidence.prune.",
 )  # fmt: skip
 _LOOKING = (LOOKS - _CHANGING.keys()) | {"judging"}
 _READS = frozenset(
     (
         "all_offered", "allowed", "bound_to", "capped", "case_of", "digest", "directory", "distrusted", "elide",
         "env_off", "event_of", "every", "failure_count", "folder", "known", "labels", "last_settled", "move",
-        "named_in", "new_id", "now_iso", "offered", "path", "period", "place", "read", "recall", "row",
-        "safe_reason", "status", "stopped", "switched_off", "usd", "with_value", "without_last", "words",
-        "write_failures",
+        "named_in", "new_id", "now_iso", "offered", "open_parts", "path", "period", "place", "read", "recall",
+        "records", "row", "safe_reason", "status", "stopped", "switched_off", "usd", "with_value", "without_last",
+        "words", "write_failures",
     )
 )  # fmt: skip
 
@@ -66,6 +67,8 @@ def changes(args: list[str]) -> bool:
         return options[:1] != ["--dry-run"]
     if any(arg.partition("=")[0] in _CHANGING.get(verb, ()) or ANY in arg[:3] for arg in rest if verb in _CHANGING):
         return True
+    if verb == "ledger" and ((rest[:1] and rest[0][:1] == "-") or rest[:2] == ["label", "--list"]):
+        return False  # its own options are those of tail; a list takes no label
     inside = LOOKS_INSIDE.get(verb)
     if inside is None:
         return verb not in LOOKS
@@ -80,7 +83,9 @@ def command(inv: Invocation) -> Flow | None:
     if changes(inv.args):
         words = [arg for arg in inv.args if arg[:1] != "-"][:2]
         withheld = words[:1] == ["ledger"] and (words[1:] == ["show"] or ANY in words[-1])
-        shown = " ".join([inv.name, *(words if withheld or words[:1] in (["policy"], ["budget"]) else words[:1])])
+        shown = " ".join(
+            [inv.name, *(words if withheld or words[:1] in (["policy"], ["budget"], ["ledger"]) else words[:1])]
+        )
         fact = "withheld" if withheld else "command"
         inv.add("gate", Target("none", shown, ("gate",)), facts=(fact,), detail=shown)
     elif inv.args[:1] in (["report"], ["score"]) or inv.args[:2] == ["ledger", "export"]:
