@@ -104,7 +104,7 @@ def place_of(event: Event, ctx: Context) -> Any:
     from ..shell.world import RealWorld
 
     world = ctx.world or RealWorld(ctx.env, ctx.home)
-    return Place(world, event.cwd, gate_dirs(ctx, world.home), event.cwd_sure)
+    return Place(world, event.cwd, gate_dirs(ctx, world.home), event.cwd_sure, gate_files(ctx, world.home))
 
 
 def gate_dirs(ctx: Context, home: str) -> list[str]:
@@ -126,6 +126,16 @@ def gate_dirs(ctx: Context, home: str) -> list[str]:
         # Without its Python a hook can't start, and a hook that can't start lets every call through.
         found += [sys.executable, os.path.join(os.path.dirname(os.path.dirname(sys.executable)), "pyvenv.cfg")]
     return found
+
+
+def gate_files(ctx: Context, home: str) -> list[str]:
+    """Single files that decide or keep what the gate does, wherever a person has put them: policies, the ledger, and
+    the record that says which service is asked."""
+    found = [path for name, path in ctx.policy.layers if path[:1] == "/" and name not in ("project", "shipped")]
+    kept = str(ctx.policy.ledger.get("path") or "")
+    record = ctx.env.get("JEV_SKILL_CONFIG", "")
+    named = (kept, record, "~/.config/typesafe-ai-jev-skill.json")
+    return found + [home + path[1:] if path[:2] == "~/" else path for path in named if path[:1] in ("/", "~")]
 
 
 def _reread(event: Event, place: Any, wrong: Exception) -> Reading:

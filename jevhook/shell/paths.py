@@ -273,14 +273,23 @@ PRODUCTION = ("production", "prod", "live", "prd")
 class Place:
     """Where the call happens: everything ``classify`` needs to know besides the path."""
 
-    __slots__ = ("cwd_sure", "gate_dirs", "home", "known", "moved", "project", "temps", "world")
+    __slots__ = ("cwd", "cwd_sure", "gate_dirs", "gate_files", "home", "known", "moved", "project", "temps", "world")
 
-    def __init__(self, world: World, cwd: str, gate_dirs: Iterable[str] = (), cwd_sure: bool = True) -> None:
+    def __init__(
+        self,
+        world: World,
+        cwd: str,
+        gate_dirs: Iterable[str] = (),
+        cwd_sure: bool = True,
+        gate_files: Iterable[str] = (),
+    ) -> None:
         self.world = world
         # HOME=/ (a service, a bare container): there is no home then, and /etc is not a thing in it
         self.home = world.home if world.home != "/" else "/nonexistent"
         self.cwd_sure = cwd_sure
-        self.gate_dirs = tuple(gate_dirs)
+        self.cwd = cwd
+        self.gate_dirs = tuple(gate.lower() for gate in gate_dirs)
+        self.gate_files = frozenset(file.lower() for file in gate_files)  # what stands beside them is not the gate's
         temps = [
             "/tmp",
             "/var/tmp",
@@ -382,10 +391,40 @@ def _classify(raw: str, cwd: str, place: Place) -> Target:
         return _windows(raw)
     if raw[:1] == ANY or (ANY in cwd and raw[:1] not in "/~"):
         return _behind_unknown(raw if raw[:1] == ANY else cwd + "/" + raw, place)
+    if "proc/" in raw:
+        raw = _through_proc(raw, place)
     path = absolute(raw, cwd, place.world.home)
     if not path:
         return Target("unknown", raw, _roles(normpath("/?/" + raw), place))
-    return _absolute(path, place, raw.endswith("/"))
+    target = _absolute(path, place, raw.endswith("/"))
+    if "/.." in raw:
+        target = _climbed(raw, cwd, place, target)
+    return target
+
+
+def _through_proc(raw: str, place: Place) -> str:
+    """/proc/self/cwd and /proc/1/root are other names of directories: what follows is a path there."""
+    parts = raw.split("/", 4)
+    if parts[:2] == ["", "proc"] and len(parts) > 3 and parts[3] in ("cwd", "root"):
+        base = place.cwd if parts[3] == "cwd" else ""
+        if base or parts[3] == "root":
+            return base + "/" + "/".join(parts[4:])
+    return raw
+
+
+def _climbed(raw: str, cwd: str, place: Place, target: Target) -> Target:
+    """``link/../x`` is beside what the link points at, not beside the link: both count."""
+    whole = place.world.home + raw[1:] if raw[:2] == "~/" else raw if raw[:1] == "/" else cwd + "/" + raw
+    if whole[:1] != "/" or len(whole) > 4096 or any(mark in whole for mark in (ANY, NAME, STAR, QMARK)):
+        return target
+    real = place.world.real(whole)
+    if real == normpath(whole) or real == target.path:
+        return target
+    roles = _roles(real, place) & _PROTECTED
+    return Target(target.kind, target.path, target.roles | roles) if roles - target.roles else target
+
+
+_PROTECTED = frozenset(("gate", "hook-settings", "transcript", "secret", "ssh", "git-hook", "shell-rc", "autostart"))
 
 
 def _behind_unknown(raw: str, place: Place) -> Target:
@@ -576,10 +615,12 @@ def _roles(path: str, place: Place) -> set[str]:
     slash = low.rfind("/")
     name = low[slash + 1 :]
     # Cheap way out for the ordinary name: nothing below can match without a dot-directory or a known name.
-    if any(is_within(path, gate) or (is_within(gate, path) and path.count("/") > 2) for gate in place.gate_dirs):
+    if any(is_within(low, gate) or (is_within(gate, low) and low.count("/") > 2) for gate in place.gate_dirs):
         roles.add("gate")
     if (
         name == ".jevhook.toml"
+        or low in place.gate_files
+        or (name in _OWN_PROGRAMS and low[:slash].endswith(("/bin", "/scripts")))
         or "/.config/jevhook/" in low
         or low.endswith(("/.config/jevhook", "/.local/state/jevhook"))
     ):
@@ -646,6 +687,8 @@ def _roles(path: str, place: Place) -> set[str]:
     return roles
 
 
+# Whoever writes one of these by hand speaks for the gate to everyone who types its name.
+_OWN_PROGRAMS = frozenset(("jevhook", "jev-use", "jevhook.exe", "jev-use.exe"))
 _WITHHELD = "/jevhook/withheld/"  # what was taken out of results, for a person's eyes (state/withheld.py)
 
 
@@ -752,8 +795,13 @@ def _glob_roles(path: str, place: Place) -> set[str]:
     name = parts[-1]
     for settings in _HOOK_SETTINGS:
         wanted = settings[1:].split("/")
-        if len(wanted) > 1 and _parts_match(parts[-len(wanted) :], wanted):
+        if _parts_match(parts[-len(wanted) :], wanted) and (len(wanted) > 1 or name not in (STAR, QMARK)):
             roles.add("hook-settings")
+    if name[:1] == "." and _part_matches(name, ".jevhook.toml"):
+        roles.add("gate")
+    if parts[-2:-1] in (["bin"], ["scripts"]) and name.strip(STAR + QMARK):
+        if any(_part_matches(name, program) for program in _OWN_PROGRAMS):
+            roles.add("gate")
     if any(_part_matches(name, parent[1:]) for parent in _HOOK_PARENTS) or any(
         _parts_match(parts[-2:], [parent[1:], "hooks"]) for parent in _HOOK_PARENTS
     ):
@@ -766,10 +814,12 @@ def _glob_roles(path: str, place: Place) -> set[str]:
     if "jevhook" in parts[:-1] and _part_matches(parts[parts.index("jevhook") + 1], "withheld"):
         roles |= {"gate", "secret"}
     for gate in place.gate_dirs:
-        there = gate.lower().split("/")
+        there = gate.split("/")
         # the gate's directory itself, or one that holds it (but not home or what is above it)
         if len(parts) > 3 and len(parts) <= len(there) and _parts_match(parts, there[: len(parts)]):
             roles.add("gate")
+    if any(_parts_match(parts, file.split("/")) for file in place.gate_files):
+        roles.add("gate")
     return roles
 
 

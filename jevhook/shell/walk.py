@@ -10,7 +10,7 @@ import sys
 
 from .finding import ANY, NAME, NOTHING, QMARK, STAR, Finding, Target
 from .parse import Unreadable, read
-from .paths import HOST_DIRS, Place, absolute, classify
+from .paths import HOST_DIRS, Place, absolute, classify, glob_match
 from .tree import Branch, Command, Function, Group, Loop, Node, Pipeline, Redirect, Sequence, Test
 
 TYPE_CHECKING = False
@@ -1019,14 +1019,33 @@ def _cd(walk: Walk, inv: Invocation) -> Flow:
             scope.cwd = ANY + where[1:]
         elif where[:1] in ("/", "~") or scope.cwd[:1] == "/":
             scope.cwd = absolute(where, scope.cwd, walk.world.home) or ANY
-            if STAR in scope.cwd:
-                scope.cwd = scope.cwd[: scope.cwd.index(STAR)] + NAME
+            if STAR in scope.cwd or QMARK in scope.cwd:
+                scope.cwd = _only(walk, scope.cwd) or scope.cwd[: min(map(scope.cwd.find, _live(scope.cwd)))] + NAME
         else:
             scope.cwd = ANY
     if inv.name == "pushd":
         scope.lists["\0dirs"] = [*scope.lists.get("\0dirs", []), old]
     scope.env["OLDPWD"] = old
     return NO_FLOW
+
+
+def _live(path: str) -> list[str]:
+    return [mark for mark in (STAR, QMARK) if mark in path]
+
+
+def _only(walk: Walk, pattern: str) -> str:
+    """The one directory that a pattern with one wildcard part names here, "" where that is not so plain."""
+    parts = pattern.split("/")
+    at = next(i for i, part in enumerate(parts) if _live(part))
+    base = "/".join(parts[:at]) or "/"
+    if any(_live(part) for part in parts[at + 1 :]) or ANY in base or NAME in base:
+        return ""
+    found = [
+        name
+        for name in walk.world.names(base, 500) or ()
+        if glob_match(parts[at], name) and (name[:1] != "." or parts[at][:1] == ".")
+    ]
+    return "/".join([base.rstrip("/"), *found, *parts[at + 1 :]]) if len(found) == 1 else ""
 
 
 def _popd(walk: Walk, inv: Invocation) -> Flow:

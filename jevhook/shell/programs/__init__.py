@@ -77,6 +77,10 @@ def judge(inv: Invocation) -> Flow:
         exported(inv)
     from .launch import BEFORE, tail
 
+    if inv.args:
+        from .own import touches
+
+        _guarded(touches, inv)
     if name in _SOCKET_TALKERS:
         from .own import talks
 

@@ -533,6 +533,11 @@ def tar(inv: Invocation) -> Flow:
         return flow
     if extract and where:
         inv.add("write", inv.target(where), facts=("archive",))
+    if extract:
+        for path in paths[:32]:  # members that are named
+            target = inv.target(f"{where}/{path}" if where else path)
+            if target.roles & {"gate", "hook-settings"}:
+                inv.add("write", target, facts=("archive",))
     return UNKNOWN_FLOW
 
 
@@ -654,7 +659,29 @@ def patch(inv: Invocation) -> Flow:
     if not has(inv.args, "--dry-run", "--check"):
         for path in operands(inv.args, "-p", "-i", "-o", "-d")[:1]:
             inv.add("write", inv.target(path), facts=("in-place",))
+        where = value_of(inv.args, "-d", "--directory")
+        if where and inv.target(where).roles & {"gate", "hook-settings"}:
+            inv.add("write", inv.target(where), facts=("patch",))
+        patched(inv, values_of(inv.args, "-i", "--input"))
     return UNKNOWN_FLOW
+
+
+def patched(inv: Invocation, patches: list[str]) -> None:
+    """Files of the gate or a host that a patch names: one on disk, in a here-document, or made earlier on the line."""
+    from .interpreters import file_text
+
+    texts = [file_text(inv, path) for path in patches[:4]]
+    if inv.stdin is not None:
+        texts.append(inv.stdin.text)
+    seen = 0
+    for text in texts:
+        for line in (text or "").split("\n"):
+            if line.startswith(("+++ ", "--- ", "rename to ", "copy to ")):
+                name = line.split(" ", 2 if line[0] in "rc" else 1)[-1].partition("\t")[0].strip().strip('"')
+                seen += 1
+                for path in {name, name.partition("/")[2]} if seen <= 400 else ():
+                    if path and inv.target(path).roles & {"gate", "hook-settings"}:
+                        inv.add("write", inv.target(path), facts=("patch",), detail=f"{inv.name} changes it")
 
 
 def trash(inv: Invocation) -> Flow:

@@ -312,6 +312,8 @@ def _looks_like_path(inv: Invocation, word: str) -> bool:
 
 def _discard_path(inv: Invocation, path: str, what: str) -> None:
     target = inv.target("." if path in (":/", ":(top)", STAR) else path.removeprefix(":/"))
+    if target.roles & {"gate", "hook-settings"} and target.kind not in ("root", "home"):
+        inv.add("overwrite", target, facts=("git",), detail=f"git {what}")
     if (
         target.kind in ("project", "build")
         and "tracked-clean" in target.roles
@@ -570,6 +572,9 @@ def _config(inv: Invocation, args: list[str]) -> None:
     words = operands(args, "-f", "--file", "--blob", "--type", "--default")
     if words[:1] in (["set"], ["get"], ["list"], ["unset"]):
         words = words[1:]
+    file = value_of(args, "-f", "--file")
+    if file and inv.target(file).roles & {"gate", "hook-settings"}:
+        inv.add("write", inv.target(file), facts=("git",), detail="git config --file")
     if len(words) >= 2:
         key, value = words[0], words[1]
         low = key.lower()
@@ -623,7 +628,7 @@ def _clone(inv: Invocation, args: list[str]) -> None:
         )
         goal = inv.target(name)
         tree = goal.path
-        if "gate" in goal.roles:
+        if goal.roles & {"gate", "hook-settings"}:
             inv.add("write", goal)
         if tree[:1] == "/" and ANY not in tree and not inv.walk.world.kind(tree):
             inv.walk.notes.append("tree:" + tree)
@@ -742,9 +747,32 @@ def _plumbing(inv: Invocation, args: list[str]) -> None:
     if has(args, "-u", "--update") or has(args, "-f", "-a", "--force"):
         _add_work(inv, "checkout-index", ("forced",))
 
+    if args[:1] != ["--"] and "--stdin" not in args:
+        for path in operands(args, "--prefix", "--stage"):
+            if inv.target(path).roles & {"gate", "hook-settings"}:
+                inv.add("overwrite", inv.target(path), facts=("git",), detail="git checkout-index")
+
 
 def _notes(inv: Invocation, args: list[str]) -> None:
     return None
+
+
+def _mv(inv: Invocation, args: list[str]) -> None:
+    """Only what is the gate's or a host's: git mv keeps everything else."""
+    if has(args, "-n", "--dry-run"):
+        return
+    for path in operands(args):
+        target = inv.target(path)
+        if target.roles & {"gate", "hook-settings"}:
+            inv.add("overwrite", target, facts=("git",), detail="git mv")
+
+
+def _apply(inv: Invocation, args: list[str]) -> None:
+    """A patch that can be read says which files it changes."""
+    from .files import patched
+
+    if not has(args, "--check", "--stat", "--numstat", "--summary"):
+        patched(inv, operands(args, "-p", "-C", "--directory", "--exclude", "--include", "--whitespace"))
 
 
 _COMMANDS = {
@@ -755,7 +783,7 @@ _COMMANDS = {
     "rev-parse": _revparse, "ls-files": _listing, "archive": _archive, "diff": _diff, "log": _diff, "show": _diff, "send-email": _send_email,
     "remote": _remote, "checkout-index": _plumbing, "read-tree": _plumbing,
     "status": _notes, "blame": _notes, "init": _notes, "merge": _notes, "cherry-pick": _notes, "describe": _notes, "shortlog": _notes,
-    "revert": _notes, "apply": _notes, "am": _notes, "mv": _notes, "cat-file": _notes, "format-patch": _notes, "lfs": _notes,
+    "revert": _notes, "apply": _apply, "am": _apply, "mv": _mv, "cat-file": _notes, "format-patch": _notes, "lfs": _notes,
 }  # fmt: skip
 
 

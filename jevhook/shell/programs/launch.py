@@ -705,6 +705,9 @@ def _mounted(inv: Invocation, finding: object, mounts: list[tuple[str, str]]) ->
 _SEPARATED = ("op", "mise", "infisical", "doppler", "dotenvx", "varlock", "teller", "berglas", "chamber", "aws-vault", "lerna", "nx")  # fmt: skip
 
 
+_PACKAGED = {"@anthropic-ai/claude-code": "claude", "@openai/codex": "codex"}  # package -> the program in it
+
+
 def runner(inv: Invocation) -> Flow | None:
     """npx, uv run, poetry run …: a project's or a registry's program is started."""
     words = inv.args
@@ -850,11 +853,12 @@ def runner(inv: Invocation) -> Flow | None:
             inv.command(inner, f"{name} {words[0]}")
         return None
     inner = _command_words(words, ["-p", "--package", "--registry", "--cache", "--with", "--python", "--from"])
-    code = value_of(words, "-c", "--call")
+    code = value_of(words[: len(words) - len(inner)], "-c", "--call")  # behind the package it is the package's own
     if code and name in ("npx", "bunx", "pnpx"):
         inv.code(code, name)
     elif inner:
-        first = inner[0].split("@")[0] if inner[0][:1] != "@" else inner[0]
+        first = inner[0].split("@")[0] if inner[0][:1] != "@" else "@" + inner[0][1:].split("@")[0]
+        first = _PACKAGED.get(first, first)
         inner = ["del-cli" if first == "del" else first, *inner[1:]]
         inv.command(inner, name)
     return None
@@ -1281,7 +1285,15 @@ def emacs(inv: Invocation) -> Flow:
         for mark in ("delete-directory", "delete-file"):
             for path in _lisp_strings(code, mark)[:1]:
                 inv.add("delete", inv.target(path), facts=("recursive", "force", "code"))
+        for mark in _LISP_WRITES:
+            for path in _lisp_strings(code, mark):
+                inv.add("overwrite", inv.target(path), sure="likely", facts=("code",))
     return UNKNOWN_FLOW
+
+
+_LISP_WRITES = (
+    "write-region", "write-file", "append-to-file", "copy-file", "rename-file", "make-symbolic-link", "with-temp-file",
+)  # fmt: skip
 
 
 def _lisp_strings(code: str, mark: str) -> list[str]:

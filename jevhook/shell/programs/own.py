@@ -105,6 +105,81 @@ def called(inv: Invocation, name: str) -> None:
     inv.add("gate", Target("none", name, ("gate",)), facts=("code",), detail=name)
 
 
+# Programs that write what they are given.  Only words that name the gate's or a host's own files count here.
+_EDITORS = frozenset("ed ex vi vim nvim nano pico micro kak hx joe mg".split())
+_PACKERS = frozenset("gzip gunzip bzip2 bunzip2 xz unxz lzma zstd unzstd compress uncompress pigz brotli".split())
+_REWRITERS = frozenset(
+    "sponge sd dos2unix unix2dos mac2unix recode rename mmv mount mkfifo mknod setfattr xattr chflags crudini "
+    "ssh-keygen wipe unlink setfacl ditto robocopy xcopy".split()
+)
+_IN_PLACE = frozenset("perl ruby yq tomlq xq dasel json jaq gsed awk gawk xmlstarlet xml tidy indent gojq".split())
+_FORMATTERS = frozenset("gofmt shfmt goimports prettier taplo dprint".split())
+_COPYING = frozenset(("cp", "copy", "copyto", "sync", "mv", "move", "moveto", "download", "get-object", "fetch"))
+_LEAVES = ("-c", "--stdout", "-l", "--list", "-t", "--test", "-k", "--keep")
+_INTO = (
+    "-o", "-O", "-out", "--out", "--output", "--output-file", "--output-document", "--outfile", "--out-file",
+    "--outFile", "--output-dir", "--directory-prefix", "--dest", "--destination", "--target-file", "--log-file", "--logfile",
+)  # fmt: skip
+_LISTING = frozenset(("ls", "ps", "ssh", "grep", "git"))  # their -o and -O say something else
+_CHANGES_THERE = frozenset(("--in-place", "--inplace", "--write", "--fix", "--overwrite", "-inplace"))
+_HERE = frozenset(("localhost", "127.0.0.1", "[::1", "::1", "0.0.0.0"))
+_MANAGERS = frozenset(
+    "pip pip3 uv pipx conda mamba micromamba pixi poetry pdm rye hatch brew apt apt-get npm pnpm yarn bun gem".split()
+)
+_LEAVE = frozenset(("uninstall", "remove", "rm", "un", "purge", "erase", "delete"))
+
+
+def touches(inv: Invocation) -> None:
+    """A program that rewrites, packs, fetches into or copies over a file of the gate or a host, whatever it is for:
+    an option that says so, or a program that does nothing else."""
+    name, args = inv.name, inv.args
+    all_of_them = (
+        name in _REWRITERS
+        or (name in _EDITORS and "-R" not in args)
+        or (name in _PACKERS and not any(arg in _LEAVES for arg in args))
+    )
+    words: list[str] = []
+    copying = False
+    for at, arg in enumerate(args):
+        if arg[:1] == "-":
+            option, mark, value = arg.partition("=")
+            if (option in _INTO and name not in _LISTING) or (option == "-P" and name == "wget"):
+                words.append(value if mark else "".join(args[at + 1 : at + 2]))
+            elif (
+                option in _CHANGES_THERE
+                or (arg == "-w" and name in _FORMATTERS)
+                or (name in _IN_PLACE and _in_place(arg))
+            ):
+                all_of_them = True
+        elif arg in _COPYING:
+            copying = True
+        elif ":" in arg:
+            host, _, path = arg.rpartition("]:" if "]:" in arg else ":")
+            if host.rpartition("@")[2] in _HERE:
+                words.append(path)
+        elif arg in _LEAVE and name in _MANAGERS:
+            if any(word.partition("=")[0].lower() in ("jevhook", "jev-use") for word in args):
+                inv.add("gate", Target("none", "jevhook", ("gate",)), facts=("package",), detail="removes the gate")
+    if name == "script":
+        words += [word for word in args if word[:1] != "-"][:1]
+    if all_of_them:
+        words += [word for word in args if word[:1] != "-"]
+    elif copying and args[-1][:1] != "-":
+        words.append(args[-1])
+    for word in words[:64]:
+        if not word or (word[0] == "s" and len(word) > 3 and not word[1].isalnum()):  # s/a/b/
+            continue
+        goal = inv.target(word)
+        if goal.roles & {"gate", "hook-settings"} and goal.kind not in ("root", "home", "system"):
+            inv.add("write", goal, sure="likely", facts=("in-place",), detail=f"{name} writes it")
+
+
+def _in_place(arg: str) -> bool:
+    """-i, -pi, -i.bak, -pie (perl); not -Mstrict, -Ilib."""
+    letters = arg[1:].partition(".")[0]
+    return letters[:1] not in ("", "-", "M", "m") and ("i" in letters or letters in ("I", "L")) and len(letters) <= 6
+
+
 def talks(inv: Invocation) -> None:
     """A word names a socket of ours: whoever speaks there is taken for a host's hook."""
     words = [value_of(inv.args, "--unix-socket") or ""] if inv.name == "curl" else inv.args

@@ -262,7 +262,7 @@ def ls(inv: Invocation) -> Flow:
     words = operands(inv.args, "-I", "-w", "--ignore", "--sort", "--time-style") or ["."]
     names: list[str] = []
     for word in words:
-        if STAR in word or has(inv.args, "-d"):
+        if STAR in word or has(inv.args, "-d") or inv.walk.world.kind(inv.target(word).path) == "file":
             names.append(word)
         else:
             # ls prints bare names: what reads them sees them relative to its own directory

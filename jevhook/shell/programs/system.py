@@ -41,6 +41,8 @@ def kill(inv: Invocation) -> Flow:
         if args[:1] in (["-l"], ["-L"], ["--list"], ["--table"]):
             return UNKNOWN_FLOW
         pids = [a for a in args if not (a[:1] == "-" and not a[1:].isdigit()) or a == "-1"]
+        if "gate-ids" in inv.taints or (inv.stdin is not None and "gate-ids" in inv.stdin.taints):
+            _stops_gate(inv)
         everyone = "-1" in args[1:] or (args[:1] == ["-1"] and len(args) == 1) or args[-2:] == ["--", "-1"]
         if everyone:
             inv.add("kill", Target("none", "-1"), facts=("everything",))
@@ -86,8 +88,8 @@ def kill(inv: Invocation) -> Flow:
         facts.append("own-session")
     if _names_runtime(names):
         facts.append("runtime")
-    if any("jevhook" in n.lower() or "jev-use" in n.lower() for n in names):
-        inv.add("gate", Target("none", "jevhook", ("gate",)), facts=("kill",), detail="stops the gate's own processes")
+    if _names_gate(names):
+        _stops_gate(inv)
     inv.add("kill", Target("none", " ".join(names)), facts=("by-name", *facts))
     return NO_FLOW
 
@@ -107,7 +109,18 @@ def _taskkill(inv: Invocation) -> Flow:
 def process_ids(inv: Invocation) -> Flow:
     """pgrep, pidof: what ``kill $(pgrep node)`` kills is what ``pkill node`` kills."""
     names = operands(inv.args, "-u", "-U", "-t", "-P", "-g", "-G", "-d", "-s", "--ns", "-o")
-    return Flow(None, frozenset(("runtime-ids",)) if _names_runtime(names) else frozenset())
+    taints = frozenset(("runtime-ids",)) if _names_runtime(names) else frozenset()
+    if _names_gate(names):
+        taints |= {"gate-ids"}
+    return Flow(None, taints)
+
+
+def _names_gate(names: list[str]) -> bool:
+    return any("jevhook" in name.lower() or "jev-use" in name.lower() for name in names)
+
+
+def _stops_gate(inv: Invocation) -> None:
+    inv.add("gate", Target("none", "jevhook", ("gate",)), facts=("kill",), detail="stops the gate's own processes")
 
 
 # Stopping one of these locks people out or leaves the machine unwatched.
@@ -207,7 +220,7 @@ def power(inv: Invocation) -> Flow:
 
 def crontab(inv: Invocation) -> Flow:
     if has(inv.args, "-l"):
-        return Flow(None, frozenset())
+        return Flow(ANY + "\n")  # what there is already; lines behind it are still read
     if has(inv.args, "-r"):
         inv.add("delete", Target("system", "crontab", ("cron",)), facts=("crontab", "force"))
     elif not has(inv.args, "-e"):
@@ -468,6 +481,10 @@ def host_cli(inv: Invocation) -> Flow:
     """The hosts' own commands can register and drop hooks, trust them, or start an agent without them."""
     args = inv.args
     words = operands(args)
+    moved = "CLAUDE_CONFIG_DIR" if inv.name == "claude" else "CODEX_HOME"
+    for name in (moved, "HOME"):  # an agent with settings of somebody's own making, so without the hooks
+        if name in inv.env or (name == moved and inv.scope.env.get(name) is not None):
+            inv.add("gate", Target("none", f"{inv.name} with {name}", ("hook-settings",)), facts=("unguarded-agent",))
     if inv.name == "claude":
         for mark in ("--bare", "--safe-mode", "--setting-sources"):
             if has(args, mark):
@@ -480,27 +497,25 @@ def host_cli(inv: Invocation) -> Flow:
         settings = value_of(args, "--settings")
         if settings and ("disableAllHooks" in settings or '"hooks"' in settings):
             inv.add("gate", Target("none", "claude --settings", ("hook-settings",)), facts=("settings",))
-        if words[:1] == ["plugin"] and words[1:2] in (["uninstall"], ["remove"], ["disable"]):
+        if words[:1] in (["plugin"], ["plugins"]) and any(
+            word in ("uninstall", "remove", "rm", "disable") for word in words[1:3]
+        ):
             inv.add("gate", Target("none", "claude plugin", ("hook-settings",)), facts=("plugin",), sure="likely")
+        if words[:1] == ["config"] and words[1:2] and words[1] not in ("get", "list", "ls"):
+            inv.add("gate", Target("none", "claude config", ("hook-settings",)), facts=("settings",), sure="likely")
         if has(args, "--dangerously-skip-permissions") or value_of(args, "--permission-mode") == "bypassPermissions":
             inv.add("weaken", facts=("unattended-agent",), detail="claude without permission checks")
     elif inv.name == "codex":
-        if has(args, "--dangerously-bypass-hook-trust") or any("hooks" in v for v in args if "=" in v):
+        if (
+            has(args, "--dangerously-bypass-hook-trust")
+            or any("hooks" in v for v in args if "=" in v)
+            or value_of(args, "--disable") in ("hooks", "codex_hooks", ANY)
+            or words[:3] == ["features", "disable", "hooks"]
+        ):
             inv.add("gate", Target("none", "codex hooks", ("hook-settings",)), facts=("settings",), sure="likely")
         if has(args, "--dangerously-bypass-approvals-and-sandbox", "--yolo"):
             inv.add("weaken", facts=("unattended-agent",), detail="codex without approvals")
     return UNKNOWN_FLOW
-
-
-def installer(inv: Invocation) -> Flow | None:
-    """pip, npm and friends: removing the gate's own package is changing the gate."""
-    words = operands(inv.args)
-    if words[:1] and words[0] in ("uninstall", "remove", "rm", "un"):
-        if any(w.lower() in ("jevhook", "jev-use") for w in words[1:]):
-            inv.add("gate", Target("none", "jevhook", ("gate",)), facts=("package",), detail="removes the gate")
-    if words[:2] == ["pip", "uninstall"] and "jevhook" in words:
-        inv.add("gate", Target("none", "jevhook", ("gate",)), facts=("package",), detail="removes the gate")
-    return None
 
 
 def packages(inv: Invocation) -> Flow | None:
@@ -551,6 +566,6 @@ READERS: dict[str, Callable[[Invocation], Flow | None]] = {
     "groupdel": users, "delgroup": users, "useradd": users, "adduser": users, "usermod": users, "gpasswd": users, "addgroup": users, "passwd": users, "chpasswd": users, "visudo": users,
     "history": history, "sysctl": sysctl, "insmod": kernel_module, "modprobe": kernel_module, "rmmod": kernel_module, "mount": mount, "umount": mount, "setcap": setcap, "chattr": chattr,
     "pbpaste": clipboard, "xclip": clipboard, "xsel": clipboard, "wl-paste": clipboard, "security": keychain, "secret-tool": keychain, "pass": keychain,
-    "claude": host_cli, "codex": host_cli, "pip": installer, "pip3": installer,
+    "claude": host_cli, "codex": host_cli,
     **dict.fromkeys(("apt", "apt-get", "aptitude", "yum", "dnf", "zypper", "apk", "brew"), packages),
 }  # fmt: skip

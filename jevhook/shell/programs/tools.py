@@ -7,7 +7,6 @@ from ..walk import NO_FLOW, UNKNOWN_FLOW, Flow
 from .interpreters import _bun, file_text, in_script, script_text
 from .launch import runner
 from .options import has, operands, value_of, values_of
-from .system import installer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 def node_manager(inv: Invocation) -> Flow | None:
     """npm, pnpm, yarn, bun: ``run NAME`` runs a line of package.json, which is read when it is there."""
-    installer(inv)
     words = operands(inv.args, "--prefix", "-C", "--cwd", "--dir", "-w", "--workspace", "--filter", "-F")
     if not words:
         return None
