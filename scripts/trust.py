@@ -3,9 +3,10 @@
     scripts/trust [--quick | --full] [--only PART]
 
 Parts: input (generated and mutated events), commands (other spellings of the same line), faults (killed, crowded, odd
-machines, failing judges), attacks (on the gate itself), secrets, supply (the wheel).  --quick takes under five
-minutes; --full is the figures of SECURITY.md (200,000 events, 2,000 kills).  Exit 1 when anything was lost, hung,
-crashed or let through.  Nothing is sent beyond this machine, and no command that is judged is run.
+machines, failing judges), resident (the warm process answers as the hook does), attacks (on the gate itself), secrets,
+supply (the wheel).  --quick takes under five minutes; --full is 200,000 events, 2,000 kills, the whole corpus.  Exit 1
+when anything was lost, hung, crashed or let through.  Nothing is sent beyond this machine, and no command that is
+judged is run.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def main() -> int:
     which.add_argument("--quick", action="store_true")
     which.add_argument("--full", action="store_true")
     parts = {"input": given, "commands": commands, "faults": part("faults"), "secrets": secrets}
-    for name in ("attacks", "supply"):
+    for name in ("resident", "attacks", "supply"):
         if (ROOT / "scripts" / f"trust_{name}.py").exists():
             parts[name] = part(name)
     parser.add_argument("--only", choices=sorted(parts), action="append")
