@@ -54,6 +54,8 @@ def test_a_stop_is_appealed_by_its_code_with_the_call_when_the_person_agrees(lan
     assert (case["id"], case["expected"], case["was"], case["rule"]) == (entry["id"], "allow", "ask", "team.high")
     assert case["note"] == "made again by make"
     (label,) = labels.labels(env()).values()
+    listed = in_a_pipe("ledger", "label", "--list")[1]
+    assert entry["id"][:8] in listed and "bad" in listed and "made again by make" in listed
     assert (label.id, label.label, label.by, label.note) == (entry["id"], "bad", "appeal", "made again by make")
     assert Path(cases.place(env())).stat().st_mode & 0o777 == 0o600
 
