@@ -20,6 +20,7 @@ MAX_LINE = 16 << 20  # bytes; our own lines are far shorter, so a longer one is 
 _STEP = 1 << 20  # bytes between two calls of ``progress``
 _WHOLE = b'{"schema":1,'  # how each of our lines begins
 _PLAIN = re.compile(r"[\w.:@/+ -]+", re.ASCII)  # stands in JSON as it is
+_AT = b'"asked_at":"'
 _ENDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
@@ -86,6 +87,7 @@ class Counted:
 
 
 Progress = Callable[[int, int], None]  # (bytes read, bytes in all)
+Sieve = Callable[[bytes], bool] | None
 
 
 def entries(
@@ -118,7 +120,7 @@ def entries(
 def _entries(
     part: ledger.Part, wanted: Wanted, counted: Counted, before: int, total: int, progress: Progress | None
 ) -> Iterator[dict[str, Any]]:
-    must = needles(wanted)
+    may = sieve(wanted)
     at = number = 0
     while at < part.size:
         line = part.file.readline(MAX_LINE)
@@ -131,23 +133,19 @@ def _entries(
                 line = part.file.readline(MAX_LINE)
                 at += len(line)
             continue
-        yield from read_line(line, wanted, counted, f"{part.name}:{number}", must)
+        yield from read_line(line, wanted, counted, f"{part.name}:{number}", may)
         if progress is not None and (before + at) // _STEP != (before + at - len(line)) // _STEP:
             progress(min(before + at, total), total)
 
 
-def read_line(
-    line: bytes, wanted: Wanted, counted: Counted, where: str, must: list[list[bytes]]
-) -> Iterator[dict[str, Any]]:
+def read_line(line: bytes, wanted: Wanted, counted: Counted, where: str, may: Sieve) -> Iterator[dict[str, Any]]:
     """The wanted entries on one line: none, one, or several that an append into a crash has welded together.
 
-    ``must`` is ``needles(wanted)``, ``where`` names the line in what is counted.
+    ``may`` is ``sieve(wanted)``, ``where`` names the line in what is counted.
     """
-    if must and line.startswith(_WHOLE) and line.endswith(b"}\n"):
-        for any_of in must:
-            if not any(needle in line for needle in any_of):
-                counted.records += 1
-                return
+    if may is not None and line.startswith(_WHOLE) and line.endswith(b"}\n") and not may(line):
+        counted.records += 1
+        return
     found, rest = ledger.records(line.decode("utf-8", "replace"))
     if rest:
         counted.skip("torn", where)
@@ -206,15 +204,36 @@ def points_of(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
     )
 
 
-def needles(wanted: Wanted) -> list[list[bytes]]:
-    """For each field, the bytes of which a wanted line must hold one: a look at them costs a tenth of a parse."""
-    made = []
+def sieve(wanted: Wanted) -> Sieve:
+    """A look at a whole line's bytes that says whether it may be wanted, for a tenth of what reading it costs; None where
+    every line may.
+    """
+    fields: list[list[bytes]] = []  # a wanted line holds one of each
     for values in (wanted.points, wanted.decisions, wanted.rules, wanted.hosts, wanted.tools, wanted.origins):
         if values and all(_PLAIN.fullmatch(value) for value in values):
-            made.append([f'"{value}"'.encode() for value in values])
+            fields.append([f'"{value}"'.encode() for value in values])
     if wanted.sessions and all(_PLAIN.fullmatch(value) for value in wanted.sessions):
-        made.append([f'"{value}'.encode() for value in wanted.sessions])
-    return made
+        fields.append([f'"{value}'.encode() for value in wanted.sessions])
+    since, until = wanted.since.encode(), wanted.until.encode()
+    if not fields and not since and not until:
+        return None
+
+    def may(line: bytes) -> bool:
+        if since or until:
+            at = line.find(_AT)
+            if at >= 0 and line.find(_AT, at + 1) < 0:  # once: a recorded call may hold the same words
+                asked = line[at + len(_AT) : line.find(b'"', at + len(_AT))]
+                if asked < since or (until and asked >= until):
+                    return False
+        for any_of in fields:
+            for one in any_of:
+                if one in line:
+                    break
+            else:
+                return False
+        return True
+
+    return may
 
 
 def moment(text: str, now: datetime.datetime | None = None) -> str:

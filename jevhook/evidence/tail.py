@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .. import ledger
-from .read import ALL, MAX_LINE, Counted, Wanted, needles, read_line
+from .read import ALL, MAX_LINE, Counted, Wanted, read_line, sieve
 
 _BLOCK = 256 << 10
 
@@ -28,13 +28,13 @@ def _last(
 ) -> list[dict[str, Any]]:
     """Without ``unfinished`` a line that has no end yet is left for later."""
     found: list[dict[str, Any]] = []
-    must = needles(wanted)
+    may = sieve(wanted)
     for part in reversed(parts):
         for at, line in _backwards(part):
             if len(found) >= number:
                 break
             if unfinished or line[-1:] == b"\n":
-                found += reversed(list(read_line(line, wanted, counted, f"{part.name} at byte {at}", must)))
+                found += reversed(list(read_line(line, wanted, counted, f"{part.name} at byte {at}", may)))
     return found[:number][::-1]
 
 
@@ -89,7 +89,7 @@ def follow(
     """
     counted = Counted() if counted is None else counted
     name = ledger.path(env, path)
-    must = needles(wanted)
+    may = sieve(wanted)
     parts = ledger.open_parts(name)
     files: list[_Growing] = []
     try:
@@ -102,7 +102,7 @@ def follow(
             for growing in files:
                 for line in growing.lines():
                     came, newest = True, line
-                    yield from read_line(line, wanted, counted, growing.part.name, must)
+                    yield from read_line(line, wanted, counted, growing.part.name, may)
             _close([growing.part for growing in files[:-2]])
             del files[:-2]  # the one before stays: somebody who opened it may just be writing into it
             added: list[_Growing] = []

@@ -74,6 +74,9 @@ def test_a_line_without_an_end_is_passed_in_pieces(monkeypatch: pytest.MonkeyPat
 
 # ------------------------------------------------------------------------------------------------------ following
 
+HOSTS, DECISIONS = ("claude", "codex", "ge\u00fcmini"), ("none", "ask", "deny")
+TOOLS, POINTS = ("Bash", 'mcp__"odd"', "mcp__x"), ("tool.risk", "tool.injection", "x")
+
 
 class Steps:
     """What happens while somebody follows: one step each time there is nothing new."""
@@ -187,11 +190,26 @@ def test_sixty_four_writers_rotate_and_whoever_reads_or_follows_meets_each_line_
     assert readings[-1] == 1 + 64 * 12
 
 
-def test_the_prefilter_changes_nothing_but_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    write(*(line(n, host=("claude", "codex")[n % 2], decision=("none", "ask", "deny")[n % 3]) for n in range(30)))
-    wanted = Wanted(hosts=("codex",), decisions=("ask", "deny"))
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(*[st.sampled_from([0, 1, 2])] * 4), max_size=12),
+    *[st.sets(st.sampled_from(words), max_size=2).map(tuple) for words in (HOSTS, DECISIONS, TOOLS, POINTS)],
+    *[st.sampled_from(["", str(line(3)["asked_at"]), str(line(6)["asked_at"]), "2026-11-01"])] * 2,
+)
+def test_the_sieve_changes_nothing_but_the_time(
+    rows: list[tuple[int, ...]], hosts: Any, decisions: Any, tools: Any, points: Any, since: str, until: str
+) -> None:
+    name = ledger.path(os.environ)
+    if os.path.exists(name):
+        os.unlink(name)
+    for number, (host, decision, tool, point) in enumerate(rows):
+        state = {"input": {"asked_at": str(line(9)["asked_at"]), "decision": "deny"}} if decision else {}
+        said = {"point": POINTS[point], "judged": DECISIONS[decision], "mode": ("active", "off")[host == 1]}
+        write(line(number, host=HOSTS[host], decision=DECISIONS[decision], subject={"tool": TOOLS[tool]}, points=[said], state=state))  # fmt: skip
+    wanted = Wanted(hosts=hosts, decisions=decisions, tools=tools, points=points, since=since, until=until)
     fast, slow = Counted(), Counted()
-    found = list(entries(os.environ, "", wanted, counted=fast))
-    monkeypatch.setattr(read, "needles", lambda wanted: [])
-    assert found == list(entries(os.environ, "", wanted, counted=slow)) and len(found) == 10
-    assert (fast.records, fast.taken) == (slow.records, slow.taken) == (30, 10)
+    with pytest.MonkeyPatch.context() as patch:
+        found = list(entries(os.environ, "", wanted, counted=fast))
+        patch.setattr(read, "sieve", lambda wanted: None)
+        assert found == list(entries(os.environ, "", wanted, counted=slow))
+    assert (fast.records, fast.taken) == (slow.records, slow.taken) == (len(rows), len(found))
