@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from .. import policy
+from ..evidence.figures import share_of
 from ..evidence.labels import labels
 from ..evidence.read import Counted, entries
 from ..evidence.stats import stats as added_up
@@ -39,6 +40,8 @@ def stats(as_json: bool, **given: Any) -> None:
     with progress("reading the ledger") as told:
         found = entries(env, str(made.ledger.get("path") or ""), filter_, counted=counted, progress=told)
         sums = added_up(found, labels(env)).json()
+    if filter_.points:
+        sums["points"] = {name: point for name, point in sums["points"].items() if name in filter_.points}
     if as_json:
         click.echo(json.dumps({**sums, "skipped": {"lines": counted.skipped, "first": counted.first}}, indent=1))
         return
@@ -86,9 +89,9 @@ def lines(sums: dict[str, Any]) -> list[str]:
             ("judge", _money(point["judge"]) if point["judge"] else ""),
             ("", _spread(point["judge_ms"]) if point["judge_ms"]["n"] else ""),
             ("fell back", _counts(point["fallbacks"])),
-            ("agreement", _agreement(point["agreement"])),
+            ("agreement", _agreement(point)),
             ("labels", _counts(point["labels"])),
-            ("false alarms", _rate(point["false_alarms"])),
+            ("false alarms", share_of(point["false_alarms"]).said() if point["labels"] else ""),
         ]
         out += [f"  {label:<13} {text}" for label, text in rows if text]
     return out
@@ -118,10 +121,5 @@ def _money(found: dict[str, int]) -> str:
     return ", ".join(parts)
 
 
-def _agreement(found: dict[str, int]) -> str:
-    total = sum(found.values())
-    return f"{found.get('agreed', 0) / total:.0%} of {total:,} ({_counts(found)})" if total else ""
-
-
-def _rate(found: dict[str, Any] | None) -> str:
-    return f"{found['rate']:.0%} ({found['bad']} of {found['of']} labelled stops)" if found else ""
+def _agreement(point: dict[str, Any]) -> str:
+    return f"{share_of(point['agreed']).said()} ({_counts(point['agreement'])})" if point["agreement"] else ""

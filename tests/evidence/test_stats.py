@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from ledger_lines import line
 
 from jevhook.evidence.labels import Label
-from jevhook.evidence.stats import Spread, agreement, stats
+from jevhook.evidence.stats import agreement, stats
 
 
 def call(p: float | None, **fields: Any) -> dict[str, Any]:
     made: dict[str, Any] = {"asked": True, "judge": "systemone", "latency_ms": 800, "usage": {}, "answers": {}}
     return {**made, "answers": {} if p is None else {"asked": {"p": p}}, **fields}
+
+
+def near(times: dict[str, float]) -> Any:
+    return pytest.approx(times, rel=0.011)
 
 
 ASK = [{"id": "git.clean", "severity": "ask", "mode": "active"}]
@@ -58,25 +60,6 @@ def test_who_agreed_with_whom(part: dict[str, Any], found: dict[str, int]) -> No
     assert dict(agreement(part)) == found
 
 
-@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=300))
-def test_a_percentile_is_right_to_half_a_per_cent(values: list[float]) -> None:
-    spread = Spread()
-    for value in values:
-        spread.add(value)
-    ordered, found = sorted(values), spread.json()
-    assert found["n"] == len(values)
-    for per_cent in (50, 95, 99):
-        exact = ordered[-(-per_cent * len(values) // 100) - 1]
-        assert found[f"p{per_cent}"] == pytest.approx(exact, rel=0.0051)
-
-
-def test_what_is_no_time_is_not_counted() -> None:
-    spread = Spread()
-    for odd in (None, "3", True, -1, float("nan"), float("inf"), [1]):
-        spread.add(odd)
-    assert spread.json() == {"n": 0}
-
-
 def test_the_sums_of_a_small_ledger() -> None:
     shared = call(None, usage={"input_tokens": 100, "output_tokens": 7, "cost_micros": 42})
     risk = {"point": "tool.risk", "rule": "git.clean", "rules": ASK, "judged": "ask", "acted": True}
@@ -99,7 +82,7 @@ def test_the_sums_of_a_small_ledger() -> None:
     made = stats(ledger, given_labels).json()
     assert (made["events"], made["first"], made["last"]) == (9, ledger[0]["asked_at"], ledger[9]["asked_at"])
     assert made["hosts"] == {"claude": 8, "codex": 1} and made["decisions"] == {"ask": 4, "none": 5}
-    assert made["reasons"] == {"off": 1} and made["hook_ms"] == {"n": 6, "p50": 30.0, "p95": 60.0, "p99": 60.0}
+    assert made["reasons"] == {"off": 1} and made["hook_ms"] == near({"n": 6, "p50": 30.0, "p95": 60.0, "p99": 60.0})
     assert made["judge"] == {
         "calls": 4,
         "failed": 1,
@@ -112,14 +95,15 @@ def test_the_sums_of_a_small_ledger() -> None:
     assert (point["events"], point["acted"], point["modes"]) == (6, 4, {"active": 5, "shadow": 1})
     assert point["judged"] == {"ask": 5, "none": 1} and point["rules"] == {"git.clean": 5}
     assert point["fallbacks"] == {"breaker": 1, "error:timeout": 1}
-    assert point["judge_ms"] == {"n": 3, "p50": 800.0, "p95": 800.0, "p99": 800.0}
+    assert point["judge_ms"] == near({"n": 3, "p50": 800.0, "p95": 800.0, "p99": 800.0})
     assert point["judge"] == {"calls": 3, "cached": 1, "failed": 1}
     assert point["agreement"] == {"agreed": 1, "unsure": 1}
-    assert point["labels"] == {"stopped good": 2, "passed bad": 1, "stopped bad": 1}
-    assert point["false_alarms"] == {"bad": 1, "of": 3, "rate": 0.3333}
+    assert point["labels"] == {"right stop": 2, "missed": 1, "wrong stop": 1}
+    assert (point["false_alarms"]["k"], point["false_alarms"]["n"]) == (1, 3)
+    assert (point["agreed"]["k"], point["agreed"]["n"]) == (1, 2)
     after = made["points"]["tool.injection"]
-    assert after["judge"]["cost_micros"] == 42 and after["labels"] == {"passed good": 1}
-    assert after["false_alarms"] is None
+    assert after["judge"]["cost_micros"] == 42 and after["labels"] == {"right silence": 1}
+    assert after["false_alarms"]["n"] == 0
     assert (made["points"]["tool.admission"]["events"], made["points"]["tool.admission"]["elsewhere"]) == (1, 1)
 
 
