@@ -18,14 +18,13 @@ from ..points import risk
 from .judging import load_policy
 from .person import at_keyboard, note
 
-KEYS = (f"{risk.ID}.yes", f"{risk.ID}.no")
-
 
 @click.command()
+@click.argument("point", type=click.Choice(fitting.POINTS), default=risk.ID)
 @click.option("--write", is_flag=True, help="Write what it found into promoted.toml (a person at a terminal only).")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def calibrate(write: bool, as_json: bool) -> None:
-    """Fit tool.risk's two thresholds (a sure yes, a sure no) to the decisions that you have labelled.
+def calibrate(point: str, write: bool, as_json: bool) -> None:
+    """Fit POINT's two thresholds (a sure yes, a sure no; tool.risk by default) to the decisions that you have labelled.
 
     Used are labelled ledger entries with a judge's recorded answers; no call is made. A quarter of the sessions is held
     out, and what the change is worth is told on those alone. It never trades a miss for fewer false alarms. Nothing is
@@ -33,22 +32,22 @@ def calibrate(write: bool, as_json: bool) -> None:
 
     \b
     jevhook calibrate
-    jevhook calibrate --write
+    jevhook calibrate tool.injection --write
     """
     if write:
         at_keyboard("jevhook calibrate --write")
     env = dict(os.environ)
     made = load_policy(None, "")
     counted = Counted()
-    book = entries(
-        env, str(made.ledger.get("path") or ""), Wanted(points=(risk.ID,), origins=("hook",)), counted=counted
-    )
-    found = fitting.samples(book, labels(env), policy.rules(made)["rules"])
-    now = (made.threshold(KEYS[0], 0.8), made.threshold(KEYS[1], 0.2))
+    book = entries(env, str(made.ledger.get("path") or ""), Wanted(points=(point,), origins=("hook",)), counted=counted)
+    withhold = made.threshold("tool.injection.withhold", 1.0)
+    found = fitting.samples(point, book, labels(env), policy.rules(made)["rules"], withhold)
+    keys = (f"{point}.yes", f"{point}.no")
+    now = (made.threshold(keys[0], 0.8), made.threshold(keys[1], 0.2))
     fit = fitting.fit(found, now)
     if counted.said():
         click.echo(policy.clean(counted.said()), err=True)
-    click.echo(json.dumps(_plain(fit)) if as_json else "\n".join(_lines(fit)))
+    click.echo(json.dumps(_plain(fit, keys)) if as_json else "\n".join(_lines(fit)))
     if not write:
         return
     if fit.why_not:
@@ -61,17 +60,17 @@ def calibrate(write: bool, as_json: bool) -> None:
             "recall": fit.after.recall.said(),
             "false_alarms": fit.after.false_alarms.said(),
         }
-        for key, value in zip(KEYS, fit.best, strict=True):
+        for key, value in zip(keys, fit.best, strict=True):
             document = promoted.with_value(document, "thresholds", key, value, evidence)
         promoted.write(path, document)
         after = load_policy(None, "")
-        if tuple(after.threshold(key, 0) for key in KEYS) != fit.best:
+        if tuple(after.threshold(key, 0) for key in keys) != fit.best:
             promoted.write(path, before)
             raise config.ConfigError("a stronger layer sets these thresholds (`jevhook policy show` says which)")
     except config.ConfigError as wrong:
         raise click.ClickException(f"nothing was changed: {policy.clean(str(wrong))}") from None
-    note(env, "calibrate", "calibrate", thresholds=dict(zip(KEYS, fit.best, strict=True)))
-    click.echo(f"{KEYS[0]} = {fit.best[0]:g}, {KEYS[1]} = {fit.best[1]:g} from the next call on ({policy.clean(path)})")
+    note(env, "calibrate", "calibrate", thresholds=dict(zip(keys, fit.best, strict=True)))
+    click.echo(f"{keys[0]} = {fit.best[0]:g}, {keys[1]} = {fit.best[1]:g} from the next call on ({policy.clean(path)})")
 
 
 def _lines(fit: fitting.Fit) -> list[str]:
@@ -97,15 +96,15 @@ def _line(title: str, before: Share, after: Share, change: Change) -> str:
     )
 
 
-def _plain(fit: fitting.Fit) -> dict[str, Any]:
+def _plain(fit: fitting.Fit, keys: tuple[str, str]) -> dict[str, Any]:
     def both(one: fitting.Score) -> dict[str, Any]:
         return {"recall": one.recall.plain(), "false_alarms": one.false_alarms.plain()}
 
     return {
         "fitted_on": fit.fitted_on,
         "held_out": fit.held_out,
-        "now": dict(zip(KEYS, fit.now, strict=True)),
-        "best": dict(zip(KEYS, fit.best, strict=True)),
+        "now": dict(zip(keys, fit.now, strict=True)),
+        "best": dict(zip(keys, fit.best, strict=True)),
         "before": both(fit.before),
         "after": both(fit.after),
         "why_not": fit.why_not,

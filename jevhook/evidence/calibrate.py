@@ -1,4 +1,4 @@
-"""Fitting tool.risk's thresholds to labelled decisions whose judge's answers are in the ledger.
+"""Fitting a point's two thresholds (a sure yes, a sure no) to labelled decisions whose judge's answers are in the ledger.
 
 A quarter of the sessions is held out, by a digest of the session's name: the same sessions every time, and never a
 session on both sides, because calls of one session are alike.  Fitted on the rest: of the pairs (yes, no) that miss no
@@ -9,12 +9,12 @@ misses, then nearest to now.  What it is worth is told on the held-out part alon
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..event import Decision, Event
-from ..points import risk
+from ..points import injection, risk
 from .figures import ENOUGH, Change, Share, paired
 from .labels import Label
 from .read import points_of
@@ -25,62 +25,100 @@ NO = tuple(round(0.05 * k, 2) for k in range(1, 11))  # 0.05 to 0.5
 HELD_OUT = 4  # every so many-th session
 
 
+POINTS = (risk.ID, injection.ID)
+
+
 @dataclass(frozen=True)
 class Sample:
-    """One labelled decision: what the rules alone said, the answers, and whether it should have been stopped."""
+    """One labelled decision: whether it should have stopped, and whether it would with these (yes, no)."""
 
     session: str
-    rules_said: str
-    unrecoverable: bool
-    answers: dict[str, Any]
-    requests: int
-    agent: bool
     should_stop: bool
+    stopped: Callable[[float, float], bool]
 
     @property
     def held_out(self) -> bool:
         return hashlib.sha256(self.session.encode("utf-8", "replace")).digest()[0] % HELD_OUT == 0
 
-    def stopped(self, yes: float, no: float) -> bool:
-        """Whether the gate stops this call with these thresholds."""
-        if self.rules_said == "deny":
+
+def call(
+    rules_said: str, answers: Mapping[str, Any], *, requests: int, unrecoverable: bool = False, agent: bool = False
+) -> Callable[[float, float], bool]:
+    """How tool.risk decides about a call that the rules alone had answered with ``rules_said``."""
+
+    def stopped(yes: float, no: float) -> bool:
+        if rules_said == "deny":
             return True
-        said = Decision(self.rules_said, unrecoverable=self.unrecoverable)  # type: ignore[arg-type]
-        event = Event("", "before-tool", "", agent="x" if self.agent else "")
-        return risk.combine(said, self.answers, ["asked"] * self.requests, event, yes, no).outcome != "none"
+        said = Decision(rules_said, unrecoverable=unrecoverable)  # type: ignore[arg-type]
+        event = Event("", "before-tool", "", agent="x" if agent else "")
+        return risk.combine(said, dict(answers), ["asked"] * requests, event, yes, no).outcome != "none"
+
+    return stopped
+
+
+def result(passages: Iterable[Mapping[str, Any]], withhold: float) -> Callable[[float, float], bool]:
+    """How tool.injection decides about a result with these recorded passages."""
+    told = []
+    for passage in passages:
+        score, p = passage.get("score"), passage.get("judge")
+        if isinstance(score, (int, float)):
+            told.append((float(score), float(p) if isinstance(p, (int, float)) else None))
+
+    def weight(score: float, p: float | None, yes: float, no: float) -> float:
+        if p is None or score >= 1.0:  # what a rule has found is asked of nobody
+            return score
+        return 1.0 if p >= yes else min(score, p) if p <= no else score
+
+    return lambda yes, no: any(weight(score, p, yes, no) >= withhold for score, p in told)
 
 
 def samples(
-    entries: Iterable[Mapping[str, Any]], labels: Mapping[str, Label], rules: Mapping[str, Any]
+    point: str,
+    entries: Iterable[Mapping[str, Any]],
+    labels: Mapping[str, Label],
+    rules: Mapping[str, Any],
+    withhold: float = 1.0,
 ) -> list[Sample]:
-    """The labelled decisions among ``entries`` with a judge's answers.  ``rules``: the compiled rules by id."""
+    """The labelled decisions of ``point`` among ``entries`` that a judge has answered about.
+
+    ``rules``: the compiled rules by id; ``withhold``: tool.injection's threshold of that name.
+    """
     found = []
     for entry in entries:
         label = labels.get(str(entry.get("id")))
-        part = next((one for one in points_of(entry) if one.get("point") == risk.ID), None)
-        if label is None or part is None:
-            continue
-        answers, truth = answers_of(part), should_stop(entry, label).get(risk.ID)
-        if not answers or truth is None:
+        part = next((one for one in points_of(entry) if one.get("point") == point), None)
+        truth = should_stop(entry, label).get(point) if label is not None else None
+        if part is None or truth is None:
             continue
         subject = entry.get("subject") or {}
-        silent = set(part["judge"].get("shadow") or ())
-        hits = [hit for hit in part.get("rules") or () if hit.get("mode") == "active"]
-        lifted = set(part.get("excepted") or ())
-        severities = {hit.get("severity") for hit in hits if hit.get("id") not in lifted}
-        requests = part["judge"].get("user_requests")
-        found.append(
-            Sample(
-                str(subject.get("session") or entry.get("id")),
-                next((word for word in ("deny", "ask") if word in severities), "none"),
-                any(rules.get(str(hit.get("id")), {}).get("unrecoverable") for hit in hits),
-                {name: answer for name, answer in answers.items() if name not in silent and isinstance(answer, dict)},
-                requests if type(requests) is int else 0,
-                subject.get("actor") == "sub-agent",
-                truth,
-            )
-        )
+        how = _of_call(part, subject, rules) if point == risk.ID else _of_result(part, withhold)
+        if how is not None:
+            found.append(Sample(str(subject.get("session") or entry.get("id")), truth, how))
     return found
+
+
+def _of_call(
+    part: Mapping[str, Any], subject: Mapping[str, Any], rules: Mapping[str, Any]
+) -> Callable[[float, float], bool] | None:
+    answers = answers_of(part)
+    if not answers:
+        return None
+    silent, lifted = set(part["judge"].get("shadow") or ()), set(part.get("excepted") or ())
+    hits = [hit for hit in part.get("rules") or () if hit.get("mode") == "active"]
+    severities = {hit.get("severity") for hit in hits if hit.get("id") not in lifted}
+    requests = part["judge"].get("user_requests")
+    return call(
+        next((word for word in ("deny", "ask") if word in severities), "none"),
+        {name: answer for name, answer in answers.items() if name not in silent and isinstance(answer, dict)},
+        requests=requests if type(requests) is int else 0,
+        unrecoverable=any(rules.get(str(hit.get("id")), {}).get("unrecoverable") for hit in hits),
+        agent=subject.get("actor") == "sub-agent",
+    )
+
+
+def _of_result(part: Mapping[str, Any], withhold: float) -> Callable[[float, float], bool] | None:
+    passages = [one for one in part.get("passages") or () if isinstance(one, dict)]
+    return result(passages, withhold) if any("judge" in one for one in passages) else None
 
 
 @dataclass(frozen=True)

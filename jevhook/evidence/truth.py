@@ -2,8 +2,8 @@
 
 A label is about what was *judged*, in shadow too: *good* on a stop says that it should have been stopped, *bad* that it
 should not; on silence the other way round.  In an event that several points spoke about, it is about those that would
-have stopped; on silence of all, *good* is about each of them, *bad* about none when there are several: nobody said
-which one missed it.
+have stopped; on silence of all, *good* is about each of them, and *bad* about tool.injection alone: a result that was not
+shortened harms nobody.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def should_stop(entry: Mapping[str, Any], label: Label) -> dict[str, bool]:
         return dict.fromkeys(stops, label.label == "good")
     if label.label == "good":
         return dict.fromkeys(parts, False)
-    return dict.fromkeys(parts, True) if len(parts) == 1 else {}
+    return dict.fromkeys((point for point in parts if len(parts) == 1 or point == injection.ID), True)
 
 
 def would_stop(part: Mapping[str, Any], rule: str) -> bool:

@@ -186,7 +186,8 @@ TRUTHS: list[tuple[list[dict[str, Any]], str, dict[str, bool]]] = [
     ([part("tool.risk", "none")], "bad", {"tool.risk": True}),
     ([part("tool.injection", "withhold"), part("tool.admission", "none")], "bad", {"tool.injection": False}),
     ([part("tool.injection", "none"), part("tool.admission", "none")], "good", {"tool.injection": False, "tool.admission": False}),
-    ([part("tool.injection", "none"), part("tool.admission", "none")], "bad", {}),
+    ([part("tool.injection", "none"), part("tool.admission", "none")], "bad", {"tool.injection": True}),
+    ([part("tool.admission", "none")], "bad", {"tool.admission": True}),
     ([{**part("tool.risk", "deny"), "mode": "off"}], "good", {}),
     ([], "bad", {}),
 ]  # fmt: skip
