@@ -81,6 +81,9 @@ _WORDS = {
     "prose": "passages with little in common with the request",
 }
 
+_PASSING, _PROGRESS = "passing or finished steps", "progress"
+KINDS = (*_WORDS.values(), _PASSING, _PROGRESS)
+
 
 class Part:
     """One text of the result: its lines, which of them stay, and the passages that a question may be asked about.
@@ -873,5 +876,5 @@ def _what(part: Part, start: int, end: int) -> str:
     passing = sum(1 for score in scores if score <= -0.95)
     steps = sum(1 for score in scores if score <= -0.55)
     if passing > 0.6 * len(scores):
-        return "passing or finished steps"
-    return "progress" if steps > 0.6 * len(scores) else _WORDS["log"]
+        return _PASSING
+    return _PROGRESS if steps > 0.6 * len(scores) else _WORDS["log"]

@@ -37,6 +37,7 @@ RIDES = False
 MAX_SCORED = 200  # passages that the model sees; the rules see all
 MAX_ASKED = 16
 MAX_SECOND, SECOND_TIME = 24, 2.5  # passages that MiniLM sees, and seconds after which it is shown no more of them
+LEAST_SAID = 12  # characters of a string of JSON that may be a part of an order
 MAX_FLAGGED = 40  # passages that the record names
 _WITHHOLD, _MARK, _ASK, _YES, _NO = 1.0, 0.65, 0.3, 0.8, 0.2
 
@@ -128,6 +129,8 @@ _BOUGHT = (
     "/Pods/",
     "/.m2/",
 )
+# Programs that search a project, and with it what others published there: each line names its file.
+_SEARCHERS = ("grep", "rg ", "ag ", "ack ", "ugrep", "find", "fd ")
 # What must be in a text of the project's own before it is worth a look; lower case.
 _FORGERIES = (
     "<system", "</system", "[system", "<|im_", "<|system", "<<sys", "[inst]", "<function_", "<invoke", "<tool_", "system:", "system override", "system notice",
@@ -191,61 +194,66 @@ def source_of(event: Event, ctx: Context | None = None) -> tuple[str, bool]:
     Without ``ctx`` a command is judged by its words alone; with it, what they hide is read as the shell would.
     """
     tool = event.tool
+    home = ctx.home if ctx else ""
     if tool in _WEB:
         return "web", True
     if tool.startswith("mcp"):
         return "mcp", True
     if tool in _FILES:
-        return "file", _outside(event) or (tool == "Grep" and _shows_bought(event.result))
+        return "file", _outside(event, home) or (tool == "Grep" and _shows_bought(event.result, "content"))
     if tool in _SHELLS:
         command = event.input.get("command")
         if isinstance(command, list):
             command = " ".join(part for part in command if isinstance(part, str))
         if not isinstance(command, str):
             return "command", True  # BashOutput: without its command an output may be anybody's
-        return "command", _foreign_command(command, event.cwd) or (
-            ctx is not None and _hidden_command(command, event, ctx)
+        return "command", (
+            _foreign_command(command, event.cwd, home)
+            or (any(name in command for name in _SEARCHERS) and _shows_bought(event.result, "stdout"))
+            or (ctx is not None and _hidden_command(command, event, ctx))
         )
     return "tool", True
 
 
-def _outside(event: Event) -> bool:
+def _outside(event: Event, home: str) -> bool:
     named = [event.input.get(key) for key in ("file_path", "path", "notebook_path")]
     paths = [path for path in named if isinstance(path, str) and path]
-    return any(_foreign_path(path, event.cwd) for path in paths)
+    return any(_foreign_path(path, event.cwd, home) for path in paths)
 
 
-def _shows_bought(result: Any) -> bool:
-    """Whether lines of a search come from what others published."""
-    content = result.get("content") if isinstance(result, dict) else None
-    return isinstance(content, str) and any(mark[1:] in content for mark in _BOUGHT)
+def _shows_bought(result: Any, key: str) -> bool:
+    """Whether lines of a search (a text, or the one under ``key``) come from what others published."""
+    shown = result.get(key) if isinstance(result, dict) else result
+    return isinstance(shown, str) and any(mark[1:] in shown for mark in _BOUGHT)
 
 
-def _foreign_path(path: str, cwd: str) -> bool:
-    """Whether a file is outside the project (its own directory and what is below), or was published by others."""
+def _foreign_path(path: str, cwd: str, home: str) -> bool:
+    """Whether a file is outside the project (its own directory and what is below), or was published by others.
+
+    The person's own standing orders to the agent, in ``home``, are no plant.
+    """
     import os
 
     path = path.replace("\\", "/")
     if path.startswith("~"):
-        return not path.startswith(("~/.claude/CLAUDE.md", "~/.codex/AGENTS.md"))
+        return path not in ("~/.claude/CLAUDE.md", "~/.codex/AGENTS.md")
     if path.startswith("/"):
         from ..policy import project_root
 
         full = os.path.normpath(path)
         root = project_root(cwd) if cwd else ""
         if not root or not (full == root or full.startswith(root.rstrip("/") + "/")):
-            # The person's own standing orders to the agent are no plant.
-            return not full.endswith(("/.claude/CLAUDE.md", "/.codex/AGENTS.md"))
+            return not home or full not in (f"{home}/.claude/CLAUDE.md", f"{home}/.codex/AGENTS.md")
         path = full[len(root) :]
     elif ".." in path:
         from ..policy import project_root
 
         full = os.path.normpath(os.path.join(cwd or "/", path))
-        return _foreign_path(full, cwd) if cwd else True
+        return _foreign_path(full, cwd, home) if cwd else True
     return any(mark in f"/{path.strip('/')}/" for mark in _BOUGHT)
 
 
-def _foreign_command(command: str, cwd: str) -> bool:
+def _foreign_command(command: str, cwd: str, home: str) -> bool:
     """Whether a command line shows what others wrote: by the programs it names and the files it reads."""
     if "://" in command or "node_modules/" in command or "site-packages/" in command:
         return True
@@ -262,7 +270,7 @@ def _foreign_command(command: str, cwd: str) -> bool:
             continue
         word = word.strip("\"'")
         if word == "<":
-            if _foreign_word(_after(words, at), here, cwd):
+            if _foreign_word(_after(words, at), here, cwd, home):
                 return True
         elif first:
             word = word.lstrip("\\")
@@ -277,7 +285,7 @@ def _foreign_command(command: str, cwd: str) -> bool:
             if program in ("cd", "pushd"):
                 here = _moved(here, _after(words, at))
         elif program in _READERS:
-            if _foreign_word(word, here, cwd):
+            if _foreign_word(word, here, cwd, home):
                 return True
         elif program == "git" and word.startswith(("origin/", "upstream/")):
             return True
@@ -290,17 +298,17 @@ def _tells(program: str, words: Sequence[str]) -> bool:
     return verbs is None or any(word in verbs for word in words)
 
 
-def _foreign_word(word: str, here: str, cwd: str) -> bool:
+def _foreign_word(word: str, here: str, cwd: str, home: str) -> bool:
     """Whether an operand of a program that reads, started in ``here``, names a file of somebody else's."""
     if word.startswith(("$HOME", "${HOME", "$TMPDIR", "${TMPDIR")):
         return True
     if not word or word.startswith(("-", "/dev/", "/proc/self")):
         return False
     if word.startswith(("/", "~")):
-        return _foreign_path(word, cwd)
+        return _foreign_path(word, cwd, home)
     if here != cwd:
-        return _foreign_path(f"{here}/{word}", cwd)
-    return _foreign_path(word, cwd)
+        return _foreign_path(f"{here}/{word}", cwd, home)
+    return _foreign_path(word, cwd, home)
 
 
 def _moved(here: str, to: str) -> str:
@@ -399,10 +407,14 @@ def _may_forge(text: str) -> bool:
 
 
 def _look(prepared: Prepared, ctx: Context) -> None:
+    from ..state.archive import folder
     from ..text import injection
     from ..text.injection.rules import SUSPECT, words
     from ..text.passages import cut
+    from .notes import imitations
 
+    flags: list[Flag] = []
+    archived = folder(ctx.env)
     withhold = ctx.policy.threshold("tool.injection.withhold", _WITHHOLD)
     mark = ctx.policy.threshold("tool.injection.mark", _MARK)
     ask = ctx.policy.threshold("tool.injection.ask", _ASK)
@@ -414,11 +426,15 @@ def _look(prepared: Prepared, ctx: Context) -> None:
         text = slot.text
         about = injection.speaks_of_attacks(words(text[:20000]))
         fenced = False
-        data = text[:1] in "[{"
+        data = _may_be_json(text)
+        named = False
         for start, end in cut(text):
             piece = text[start:end]
             prepared.scanned += 1
             sight = injection.see(piece, about=about, fenced=fenced, strict=not prepared.foreign, data=data)
+            if prepared.foreign:
+                posing, named = imitations(sight.normal.text, archived, named)
+                flags += [_posing(number, start, sight, span) for span in posing]
             if "```" in piece and piece.count("```") % 2:
                 fenced = not fenced
             # Of the faintest signs only so many are kept: memory stays bounded, and the model sees a few hundred at most.
@@ -440,7 +456,6 @@ def _look(prepared: Prepared, ctx: Context) -> None:
                             del silent[-1 if silent[-1] == half[1:4] else -2]
                             spoken.append(half)
             near, tail = here, piece[-450:] + ("\n" if end == len(text) else "")
-    flags: list[Flag] = []
     seen = spoken
     if prepared.foreign:
         seen = _scored(prepared, spoken, silent)
@@ -463,6 +478,17 @@ def _look(prepared: Prepared, ctx: Context) -> None:
     prepared.flags = flags
 
 
+def _posing(number: int, start: int, sight: Sight, span: tuple[int, int]) -> Flag:
+    """A line that poses as one of our own, at ``span`` of the normalised passage that begins at ``start``."""
+    from ..text.injection import Sight
+    from ..text.injection.rules import Hit
+
+    seen = Sight(sight.normal, [], [], [Hit("forged.note", "forged", 3.0, -1)], False)
+    seen.overt = seen.forged = True
+    first, last = sight.normal.original(*span)
+    return Flag(number, start + first, start + last, seen, 1.0, True)
+
+
 # What an order's next step would hold: with one of these beside it, the text around an order goes with it.
 _STEPS = ("://", "`", "~/", "$(", "curl", "wget", "sudo", "rm -", "chmod", "eval", "<")
 
@@ -477,7 +503,7 @@ def _core(prepared: Prepared, number: int, start: int, end: int, mark: float) ->
 
     whole = prepared.slots[number].text
     text = whole[start:end]
-    if whole[:1] in "[{":
+    if _may_be_json(whole):
         return start, end
     parts: list[tuple[int, int]] = []
     at = 0
@@ -760,7 +786,7 @@ def _lines(text: str, flag: Flag) -> list[int]:
     return [first, first + text.count("\n", flag.start, max(flag.start, flag.end - 1))]
 
 
-_SAID = {
+SAID = {
     "override": "to drop its instructions",
     "role": "to be an assistant without limits",
     "address": "speaking to an AI",
@@ -780,7 +806,7 @@ def _why(flags: list[Flag]) -> str:
         for kind in flag.sight.kinds:
             if kind not in kinds:
                 kinds.append(kind)
-    said = [_SAID[kind] for kind in kinds if kind in _SAID][:3]
+    said = [SAID[kind] for kind in kinds if kind in SAID][:3]
     return ", ".join(said) or "by its wording"
 
 
@@ -820,16 +846,20 @@ def _left(prepared: Prepared, acted: list[Flag]) -> dict[Path, str]:
     A file keeps its count of lines, for the host numbers them: edits are made by these numbers.
     """
     made: dict[Path, str] = {}
-    for number, slot in enumerate(prepared.slots):
-        flags = sorted((flag for flag in acted if flag.slot == number), key=lambda flag: flag.start)
-        if not flags:
-            continue
+    by_slot: dict[int, list[Flag]] = {}
+    for flag in sorted(acted, key=lambda flag: flag.start):
+        by_slot.setdefault(flag.slot, []).append(flag)
+    looked = 0
+    for number, flags in sorted(by_slot.items()):
+        slot = prepared.slots[number]
+        values = _strings(slot.text)
         spans: list[tuple[int, int, list[Flag]]] = []
         for flag in flags:
-            for start, end in _spans(slot.text, flag):
+            looked += 1
+            for start, end in _spans(slot.text, flag, values, looked <= MAX_FLAGGED):
                 if spans and not slot.text[spans[-1][1] : start].strip():  # one note for orders side by side
                     before = spans.pop()
-                    spans.append((before[0], max(end, before[1]), [*before[2], flag]))
+                    spans.append((min(start, before[0]), max(end, before[1]), [*before[2], flag]))
                 else:
                     spans.append((start, end, [flag]))
         parts, at = [], 0
@@ -842,12 +872,11 @@ def _left(prepared: Prepared, acted: list[Flag]) -> dict[Path, str]:
     return made
 
 
-def _spans(text: str, flag: Flag) -> list[tuple[int, int]]:
-    """What is taken out for a passage: all of it but the white space at its ends; of JSON, the values that say it."""
-    if text[:1] in "[{" and len(text) <= 400_000:
-        values = _values(text, flag)
-        if values:
-            return values
+def _spans(text: str, flag: Flag, values: list[tuple[int, int]], careful: bool) -> list[tuple[int, int]]:
+    """What is taken out for a passage: all of it but the white space at its ends; of JSON, the strings that say it."""
+    said = _saying(text, flag, values, careful) if values else []
+    if said:
+        return said
     start, end = flag.start, flag.end
     while start < end and text[start] in " \t\r\n":
         start += 1
@@ -856,34 +885,86 @@ def _spans(text: str, flag: Flag) -> list[tuple[int, int]]:
     return [(start, end)]
 
 
-def _values(text: str, flag: Flag) -> list[tuple[int, int]]:
-    """The string values of a JSON text in which the signs of an order stand; [] when one is outside of all."""
-    from ..text.injection import _offset
+def _may_be_json(text: str) -> bool:
+    return text[:200].lstrip(" \t\r\n\ufeff")[:1] in ("[", "{")
 
-    wanted = []
-    for hit in flag.sight.hits:
-        if hit.at >= 0:
-            at = _offset(flag.sight.normal.text, hit.at)
-            wanted.append(flag.start + flag.sight.normal.original(at, at + 1)[0])
+
+def _strings(text: str) -> list[tuple[int, int]]:
+    """Where in a JSON text, or in JSON lines, its strings stand, without their quotes; [] for what is neither."""
+    if not _may_be_json(text):
+        return []
+    from ..jsonio import loads
+
+    bare = text.lstrip("\ufeff")
+    try:
+        loads(bare)
+    except (ValueError, RecursionError):
+        try:
+            for line in bare.split("\n"):
+                if line.strip():
+                    loads(line)
+        except (ValueError, RecursionError):
+            return []
     found: list[tuple[int, int]] = []
     at = text.find('"')
-    while at >= 0 and at < flag.end:
-        end = at + 1
-        while True:
-            end = text.find('"', end)
-            if end < 0:
-                return []
+    while at >= 0:
+        end = text.find('"', at + 1)
+        while end >= 0:
             slashes = 0
             while text[end - 1 - slashes] == "\\":
                 slashes += 1
             if slashes % 2 == 0:
                 break
-            end += 1
-        inside = [place for place in wanted if at < place < end]
-        if inside:
-            if text[end + 1 : end + 3].lstrip()[:1] == ":" or end - at - 1 < 1:  # a key
-                return []
-            found.append((at + 1, end))
-            wanted = [place for place in wanted if place not in inside]
+            end = text.find('"', end + 1)
+        if end < 0:
+            return []
+        found.append((at + 1, end))
         at = text.find('"', end + 1)
-    return found if not wanted else []
+    return found
+
+
+def _saying(text: str, flag: Flag, values: list[tuple[int, int]], careful: bool) -> list[tuple[int, int]]:
+    """The strings that say a passage's order: those with its signs and those that have some by themselves.
+
+    All that could say something where one was looked at less carefully, or where what is left is an order still; []
+    where that is no better, or a sign stands outside of all strings.
+    """
+    from bisect import bisect_left, bisect_right
+
+    from ..text import injection
+
+    first = bisect_right(values, flag.start, key=lambda value: value[1])
+    inside = values[first : bisect_left(values, flag.end, first, key=lambda value: value[0])]
+    telling = [(start, end) for start, end in inside if end - start >= LEAST_SAID]
+    found: set[tuple[int, int]] = set()
+    for hit in flag.sight.hits:
+        if hit.at >= 0:
+            at = injection._offset(flag.sight.normal.text, hit.at)
+            place = flag.start + flag.sight.normal.original(at, at + 1)[0]
+            saying = next((value for value in inside if value[0] <= place < value[1]), None)
+            if saying is None:
+                return []
+            found.add(saying)
+    if not found:
+        return []
+
+    def parts(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        return [(max(start, flag.start), min(end, flag.end)) for start, end in spans]
+
+    if careful:
+        found |= {value for value, (a, b) in zip(telling, parts(telling), strict=True) if injection.see(text[a:b]).hits}
+        if not injection.see(_without(text, flag, parts(sorted(found))), data=True).overt:
+            return sorted(found)
+    found |= set(telling)
+    if injection.see(_without(text, flag, parts(sorted(found))), data=True).overt:
+        return []
+    return sorted(found)
+
+
+def _without(text: str, flag: Flag, spans: Sequence[tuple[int, int]]) -> str:
+    """A flag's passage without the texts at ``spans``, in order."""
+    left, at = [], flag.start
+    for start, end in spans:
+        left.append(text[at:start])
+        at = end
+    return "".join(left) + text[at : flag.end]

@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     Path: TypeAlias = tuple[str | int, ...]
 
 MAX_SLOTS = 20_000  # texts that are judged; no host hands on a result of more
-MAX_DEPTH = 200  # as deep as a host may take a replacement (hosts/claude.py)
+MAX_DEPTH = 199  # as deep as a host may take a replacement (hosts/claude.py); what is deeper is replaced as one
+LONG_KEY = 20  # characters of a key that can say something by itself
 MAX_SPILL = 5 << 20  # bytes that are read of an output that the host keeps in a file
 
 # Where Claude Code keeps an output of more than 30,000 characters.  As long as the path is there, the model gets 2 KB of
 # whatever stdout says and the path; without it all of it, or if that is too long again 2 KB and a file of its own (seen
 # on 2.1.332).  So what was changed goes out without them.
 _SPILLED = ("persistedOutputPath", "persistedOutputSize")
+_SPILLING = ("Bash", "BashOutput", "PowerShell")  # another tool that has such keys names a file of its author's choice
 
 # The hosts' own tools, whose keys are known.  What another tool calls its keys is its author's choice, and the model
 # reads all of it: a plant under "name" or "data" is one too.
@@ -41,7 +43,8 @@ _ABOUT = frozenset(
 
 
 class Slot:
-    """One text of a result: ``path`` leads to it from the response, () for a response that is itself a text.
+    """One text of a result: ``path`` leads to it from the response, () for a response that is itself a text; -1 behind a
+    key stands for the key itself.
 
     ``cut``: it is longer than what is read of it; its last line says so.
     """
@@ -61,9 +64,8 @@ def slots(event: Event) -> list[Slot]:
     WebFetch: result; MCP: the text blocks, or the JSON string; Codex: the string or the text blocks; a failed call: the
     error text.  Images and other binary blocks have none.
     """
-    found: list[Slot] = []
-    _collect(event.result, (), found, 0, event.tool in _OWN_KEYS)
-    whole = _spilled(event.result)
+    found = _collect(event.result, event.tool in _OWN_KEYS)
+    whole = _spilled(event.result) if event.tool in _SPILLING else None
     return [whole, *(slot for slot in found if slot.path != whole.path)] if whole else found
 
 
@@ -112,29 +114,38 @@ def _head(name: str) -> tuple[bytes, int]:
         os.close(fd)
 
 
-def _collect(value: Any, path: Path, found: list[Slot], depth: int, own: bool) -> None:
-    if len(found) >= MAX_SLOTS or depth > MAX_DEPTH:
-        return
-    if isinstance(value, str):
-        if value:
-            found.append(Slot(path, value))
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            _collect(item, (*path, i), found, depth + 1, own)
-    elif isinstance(value, dict):
-        picture = value.get("type") in ("image", "audio", "base64", "input_image")
-        if own and (picture or value.get("isImage") is True):
-            return
-        for key, item in value.items():
-            if own and key in _ABOUT:
+def _collect(result: Any, own: bool) -> list[Slot]:
+    """The texts of ``result`` in order, however deep; ``own``: it is of a tool of the host's own."""
+    found: list[Slot] = []
+    left: list[tuple[Any, Path]] = [(result, ())]
+    while left and len(found) < MAX_SLOTS:
+        value, path = left.pop()
+        inside: list[tuple[Any, Path]] = []
+        if isinstance(value, str):
+            if value:
+                found.append(Slot(path, value))
+        elif isinstance(value, list):
+            inside = [(item, (*path, i)) for i, item in enumerate(value)]
+        elif isinstance(value, dict):
+            picture = value.get("type") in ("image", "audio", "base64", "input_image")
+            if own and picture:
                 continue
-            if isinstance(item, str) and ((picture and _encoded(item)) or _names_a_type(key, item)):
-                continue
-            _collect(item, (*path, key), found, depth + 1, own)
+            # Claude Code takes an output for a picture by how it begins, and hands on the text where it is none.
+            picture = picture or value.get("isImage") is True
+            for key, item in value.items():
+                if own and key in _ABOUT:
+                    continue
+                if not own and len(key) >= LONG_KEY:
+                    inside.append((key, (*path, key, -1)))
+                if not (isinstance(item, str) and ((picture and _encoded(item)) or _names_a_type(key, item))):
+                    inside.append((item, (*path, key)))
+        left += reversed(inside)
+    return found
 
 
 def _encoded(text: str) -> bool:
     """Whether a text may be an encoded picture or sound: one word."""
+    text = text.strip()
     return " " not in text and "\n" not in text
 
 
@@ -149,25 +160,27 @@ def rebuild(event: Event, texts: dict[Path, str]) -> Any:
     The file with the host's own copy of a replaced output is no longer named: the key is left out, for a null makes
     Claude Code discard the whole answer.
     """
-    made = _copy(event.result, (), texts, 0)
-    if isinstance(made, dict) and ("stdout",) in texts:
+    deep = {path[:MAX_DEPTH]: text for path, text in texts.items() if len(path) >= MAX_DEPTH}
+    made = _copy(event.result, (), texts, deep)
+    if isinstance(made, dict) and ("stdout",) in texts and event.tool in _SPILLING:
         for key in _SPILLED:
             made.pop(key, None)
     return made
 
 
-def _copy(value: Any, path: Path, texts: dict[Path, str], depth: int) -> Any:
+def _copy(value: Any, path: Path, texts: dict[Path, str], deep: dict[Path, str]) -> Any:
+    if len(path) >= MAX_DEPTH:
+        return deep.get(path, value)
     if isinstance(value, str):
         return texts.get(path, value)
-    if depth > MAX_DEPTH:
-        return value
     if isinstance(value, list):
-        return [_copy(item, (*path, i), texts, depth + 1) for i, item in enumerate(value)]
+        return [_copy(item, (*path, i), texts, deep) for i, item in enumerate(value)]
     if isinstance(value, dict):
-        return {key: _copy(item, (*path, key), texts, depth + 1) for key, item in value.items()}
+        made: dict[str, Any] = {}
+        for key, item in value.items():
+            note = texts.get((*path, key, -1))
+            if note and (note in made or note in value):  # two notes may say the same
+                note = f"{note} {len(made)}"
+            made[note or key] = _copy(item, (*path, key), texts, deep)
+        return made
     return value
-
-
-def whole(event: Event) -> str:
-    """All texts of the result, one after the other: what size and relevance are judged on."""
-    return "\n".join(slot.text for slot in slots(event))
