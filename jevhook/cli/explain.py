@@ -195,7 +195,7 @@ def _was(made: Bench, event: Event) -> dict[str, Any] | None:
         return None  # looking must not make one
     digest = ledger.digest({"tool": event.tool, "input": event.input}, made.env)
     found = None
-    for line in ledger.read(made.env, str(made.policy.ledger.get("path") or "")):
+    for line in ledger.read(made.env, str(made.policy.ledger.get("path") or ""), digest):
         if digest and line.get("state_digest") == digest and isinstance(line.get("points"), list):
             for point in line["points"]:
                 if isinstance(point, dict) and isinstance(point.get("judge"), dict) and point["judge"].get("asked"):

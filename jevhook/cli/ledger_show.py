@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -66,8 +67,11 @@ def show(wanted: str, as_json: bool) -> None:
 def records(env: dict[str, str], wanted: str) -> list[dict[str, Any]]:
     """The records that ``wanted`` names, oldest first, at most MOST of the newest."""
     made = policy.load(env, in_hook=False, managed=policy.MANAGED)
-    found = [record for record in book.read(env, str(made.ledger.get("path") or "")) if _named(record, wanted)]
-    return found[-MOST:]
+    path = str(made.ledger.get("path") or "")
+    id_like = all(char in "0123456789abcdef-" for char in wanted)  # else it may be written otherwise than it is given
+    return list(
+        deque((one for one in book.read(env, path, wanted if id_like else "") if _named(one, wanted)), maxlen=MOST)
+    )
 
 
 def _named(record: dict[str, Any], wanted: str) -> bool:
