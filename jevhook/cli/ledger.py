@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from .ledger_export import export
 from .ledger_label import label
 from .ledger_prune import prune
 from .ledger_show import show
@@ -33,5 +34,5 @@ def ledger() -> None:
     """
 
 
-for command in (tail, show, label, stats, prune):
+for command in (tail, show, label, stats, export, prune):
     ledger.add_command(command)

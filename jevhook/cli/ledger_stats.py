@@ -7,39 +7,50 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from .. import policy
+from ..evidence import parquet
 from ..evidence.figures import share_of
 from ..evidence.labels import labels
-from ..evidence.read import Counted, entries
+from ..evidence.read import Counted, Wanted, entries
 from ..evidence.stats import stats as added_up
 from ..text.printable import visible
+from .ledger_export import need
 from .ledger_filter import filters, wanted
+
+T = TypeVar("T")
 
 _LARGE = 20 << 20  # bytes from which a person would wonder whether anything happens
 
 
 @click.command(short_help="What the ledger adds up to, point by point.")
 @filters
+@click.option(
+    "--from", "files", multiple=True, metavar="FILE", help="Parquet files of ledger export instead; may hold *."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object; times in milliseconds, cost in micro-dollars.")
-def stats(as_json: bool, **given: Any) -> None:
+def stats(files: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """Add up each point: decisions, failures by reason, time, cost, rules against judge, false alarms by your labels.
 
     \b
     jevhook ledger stats
     jevhook ledger stats --since 30d --host claude
     jevhook ledger stats --point tool.risk --json
+    jevhook ledger stats --from 'fleet/*.parquet' --since 30d
     """
     env = dict(os.environ)
     filter_ = wanted(given)
-    made = policy.load(env, in_hook=False, managed=policy.MANAGED)
     counted = Counted()
-    with progress("reading the ledger") as told:
-        found = entries(env, str(made.ledger.get("path") or ""), filter_, counted=counted, progress=told)
-        sums = added_up(found, labels(env)).json()
+    if files:
+        sums = from_parquet(files, filter_, parquet.sums)
+    else:
+        made = policy.load(env, in_hook=False, managed=policy.MANAGED)
+        with progress("reading the ledger") as told:
+            found = entries(env, str(made.ledger.get("path") or ""), filter_, counted=counted, progress=told)
+            sums = added_up(found, labels(env)).json()
     if filter_.points:
         sums["points"] = {name: point for name, point in sums["points"].items() if name in filter_.points}
     if as_json:
@@ -49,6 +60,19 @@ def stats(as_json: bool, **given: Any) -> None:
         click.echo(visible(line))
     if counted.skipped:
         click.echo(policy.clean(counted.said()), err=True)
+
+
+def from_parquet(files: tuple[str, ...], wanted: Wanted, work: Callable[..., T]) -> T:
+    """What ``work`` makes of such files.  Raises ClickException for filters that SQL does not know, files that are no
+    export, and a missing extra."""
+    if wanted != Wanted(since=wanted.since, until=wanted.until, hosts=wanted.hosts):
+        raise click.UsageError("--from goes with --since, --until and --host only: filter when you export")
+    try:
+        return work(files, wanted.since, wanted.until, wanted.hosts)
+    except parquet.NoTable as wrong:
+        raise click.ClickException(policy.clean(str(wrong))) from None
+    except ImportError as wrong:
+        need("parquet", wrong)
 
 
 @contextmanager

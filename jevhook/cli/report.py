@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-import tempfile
+from typing import Any
 
 import click
 
 from .. import __version__, policy
 from .. import ledger as book
-from ..evidence import labels, read
+from ..evidence import labels, parquet, read
+from ..evidence.out import in_one_step
 from ..evidence.page import MARK, About, page
-from ..evidence.summary import summarise
+from ..evidence.summary import Summary, summarise, summarise_labelled
+from .ledger_stats import from_parquet, progress
 
 
 @click.command("report")
@@ -20,10 +22,15 @@ from ..evidence.summary import summarise
 @click.option("--until", default="", help="Up to then, in the same forms.")
 @click.option("--host", "hosts", multiple=True, help="Events of this host only; may be given again.")
 @click.option(
+    "--from", "files", multiple=True, metavar="FILE", help="Parquet files of ledger export instead; may hold *."
+)
+@click.option(
     "--no-examples", is_flag=True, help="Leave out every reason, path and id, so that the page can be shared."
 )
 @click.option("--force", is_flag=True, help="Write over a file that is no report.")
-def report(out: str, since: str, until: str, hosts: tuple[str, ...], no_examples: bool, force: bool) -> None:
+def report(
+    out: str, since: str, until: str, hosts: tuple[str, ...], files: tuple[str, ...], no_examples: bool, force: bool
+) -> None:
     """Write one self-contained HTML page: decisions over time, what was stopped and why, latency, cost, outages.
 
     Nothing is sent and the page loads nothing: no script, no network. It quotes the ledger's reasons and paths.
@@ -32,6 +39,7 @@ def report(out: str, since: str, until: str, hosts: tuple[str, ...], no_examples
     jevhook report
     jevhook report --since 30d --out gate.html
     jevhook report --since 7d --no-examples --out - | less
+    jevhook report --from 'fleet/*.parquet' --out fleet.html
     """
     env = dict(os.environ)
     try:
@@ -43,11 +51,15 @@ def report(out: str, since: str, until: str, hosts: tuple[str, ...], no_examples
     made = policy.load(env, in_hook=False, managed=policy.MANAGED)
     path = str(made.ledger.get("path") or "")
     counted = read.Counted()
-    found = summarise(read.entries(env, path, wanted, counted=counted), labels.labels(env))
+    if files:
+        found = from_parquet(files, wanted, _from_files)
+    else:
+        with progress("reading the ledger") as told:
+            found = summarise(read.entries(env, path, wanted, counted=counted, progress=told), labels.labels(env))
     words = [f"since {wanted.since}" if since else "", f"until {wanted.until}" if until else "", " ".join(hosts)]
     about = About(
         made=book.now_iso()[:16].replace("T", " "),
-        source="" if no_examples else book.path(env, path),
+        source="" if no_examples else ", ".join(files) or book.path(env, path),
         version=__version__,
         wanted=", ".join(filter(None, words)),
         skipped=counted.said(),
@@ -64,19 +76,20 @@ def report(out: str, since: str, until: str, hosts: tuple[str, ...], no_examples
     click.echo(f"{policy.clean(out)}: {found.events} events" + (f"; {counted.said()}" if counted.skipped else ""))
 
 
+def _from_files(*chosen: Any) -> Summary:
+    return summarise_labelled(parquet.entries(*chosen))
+
+
 def write(out: str, text: str, force: bool) -> None:
     """Write the page in one step, readable by its owner only.  Raises OSError, also for another's file in its place."""
     if os.path.lexists(out) and not force and not _ours(out):
         raise OSError(0, "there is something else than a report in this place; name another file, or --force")
-    folder = os.path.dirname(os.path.abspath(out))
-    handle, aside = tempfile.mkstemp(prefix=".jevhook-report-", dir=folder)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(aside, out)
-    except BaseException:
-        os.unlink(aside)
-        raise
+    in_one_step(out, lambda aside: _fill(aside, text))
+
+
+def _fill(name: str, text: str) -> None:
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def _ours(out: str) -> bool:

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from ..state.budget import usd
 from . import charts
 from .charts import Dot, Series, escaped, milliseconds
-from .summary import STOPS, Example, JudgePart, Rule, Spread, Summary, moment
+from .figures import Share
+from .summary import STEP, STOPS, Example, JudgePart, Rule, Spread, Summary, moment
 
 MARK = "<!doctype html><!-- made by jevhook report -->"  # a page of ours may be written over
 COLUMNS = 62  # at most in a chart over time
@@ -98,7 +99,7 @@ def page(found: Summary, about: About) -> str:
 <main>
 {"".join(sections)}</main>
 <footer>
-<p>Made {escaped(about.made)} by jevhook {escaped(about.version)}. Times are UTC; quantiles are right to one percent.
+<p>Made {escaped(about.made)} by jevhook {escaped(about.version)}. Times are UTC; percentiles are right to one percent.
 {f"{said(about.skipped)}. " if about.skipped else ""}{_shared(about)}</p>
 </footer>
 </body>
@@ -455,22 +456,17 @@ def reliability(pairs: Sequence[tuple[float, bool]], classes: int = 10) -> list[
     for k in range(classes):
         inside = [(p, true) for p, true in pairs if min(int(p * classes), classes - 1) == k]
         if inside:
-            n, hits = len(inside), sum(true for _, true in inside)
-            z, share = 1.96, hits / n
-            middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-            half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-            made.append(Dot(sum(p for p, _ in inside) / n, share, max(0.0, middle - half), min(1.0, middle + half), n))
+            seen = Share(sum(true for _, true in inside), len(inside))
+            made.append(Dot(sum(p for p, _ in inside) / seen.n, seen.rate, *seen.interval, seen.n))
     return made
 
 
 def _classes(spread: Spread) -> list[tuple[float, float, int]]:
-    """The spread in classes a twelfth of a power of ten wide, for a chart; the outermost half percent is drawn in."""
+    """The spread in classes a twelfth of a power of ten wide, for a chart; what is outside 0.1 ms to 1000 s is at its ends."""
     each = Counter[int]()
     for step, count in spread.classes.items():
-        each[math.floor(step * math.log10(1.02) * 12)] += count
-    first, last = min(each), max(each)
-    last = min(last, first + 12 * 7)
-    return [(10 ** (k / 12), 10 ** ((k + 1) / 12), each[k]) for k in range(first, last + 1)]
+        each[math.floor(min(max(step * math.log10(STEP), -1), 5.99) * 12 + 1e-9)] += count
+    return [(10 ** (k / 12), 10 ** ((k + 1) / 12), each[k]) for k in range(min(each), max(each) + 1)]
 
 
 def _all(rule: Rule) -> int:

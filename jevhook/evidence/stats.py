@@ -120,11 +120,15 @@ def stats(entries: Iterable[Mapping[str, Any]], labels: Mapping[str, Label] | No
                 continue
             _add(point, part, entry)
             if name in truth:
-                stopped = part.get("judged") in STOPS
-                right = stopped == truth[name]
-                word = ("right stop" if right else "wrong stop") if stopped else "right silence" if right else "missed"
-                point.labels[word] += 1
+                point.labels[labelled(part.get("judged") in STOPS, truth[name])] += 1
     return made
+
+
+def labelled(stopped: bool, should: bool) -> str:
+    """What a label makes of a stop or a silence."""
+    if stopped:
+        return "right stop" if should else "wrong stop"
+    return "missed" if should else "right silence"
 
 
 def _add(point: PointStats, part: Mapping[str, Any], entry: Mapping[str, Any]) -> None:

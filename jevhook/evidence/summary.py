@@ -16,6 +16,7 @@ from typing import Any
 
 from .labels import Label
 from .read import points_of
+from .truth import answers_of, should_stop
 
 STOPS = ("deny", "ask", "withhold", "trim")  # decisions that change what the agent gets, strongest first
 QUIET = ("context", "none", "allow")
@@ -30,7 +31,7 @@ MAX_OUTAGES = 60
 MAX_HOURS = 50_000  # nearly six years of them
 MAX_PAIRS = 100_000  # labelled probabilities that are kept
 _HOUR = re.compile(r"\d{4}-\d\d-\d\dT\d\d", re.ASCII)
-_STEP = 1.02  # a spread's classes are this far apart: a quantile is right to one percent
+STEP = 1.02  # a spread's classes are this far apart: a quantile is right to one percent
 # Questions whose high answer speaks against the call, and those whose high answer speaks for it.
 _AGAINST, _FOR = ("limit", "planted"), ("asked",)
 
@@ -51,7 +52,7 @@ class Spread:
         found = number(value)
         if found is None or not 0 <= found <= 86_400_000:
             return
-        self.classes[round(math.log(max(found, 0.01), _STEP))] += 1
+        self.classes[round(math.log(max(found, 0.01), STEP))] += 1
         self.count += 1
         self.total += found
         self.most = max(self.most, found)
@@ -62,7 +63,7 @@ class Spread:
         for step in sorted(self.classes):
             left -= self.classes[step]
             if left <= 0:
-                return min(_STEP**step, self.most)
+                return min(STEP**step, self.most)
         return None
 
 
@@ -100,7 +101,8 @@ class Rule:
 
 @dataclass
 class PointPart:
-    """A point's part: ``judged`` by decision (in shadow too), ``acted`` how often it did it, ``modes`` it ran in."""
+    """A point's part, of the events that it had a say in: ``judged`` by decision (in shadow too), ``acted`` how often it
+    did it, ``modes`` it ran in."""
 
     events: int = 0
     judged: Counter[str] = field(default_factory=Counter)
@@ -177,9 +179,15 @@ class Summary:
 
 def summarise(entries: Iterable[Mapping[str, Any]], labels: Mapping[str, Label] | None = None) -> Summary:
     """Add up ``entries`` (``read.entries``, oldest first) with what a person said about them (``labels.labels``)."""
+    known = labels or {}
+    return summarise_labelled((entry, known.get(text(entry.get("id")))) for entry in entries)
+
+
+def summarise_labelled(entries: Iterable[tuple[Mapping[str, Any], Label | None]]) -> Summary:
+    """The same for entries that come with their label (``parquet.entries``)."""
     made = Summary()
-    for entry in entries:
-        _add(made, entry, (labels or {}).get(text(entry.get("id"))))
+    for entry, label in entries:
+        _add(made, entry, label)
     return made
 
 
@@ -225,26 +233,19 @@ def failures(entry: Mapping[str, Any], points: Iterable[Mapping[str, Any]]) -> I
     yield from dict.fromkeys(k for k in kinds if k.startswith("error:") or k in (*REFUSALS, "timeout", "off"))
 
 
-def should_have_stopped(entry: Mapping[str, Any], label: Label) -> bool:
-    """What the label says about the call: a right stop and a wrong silence both mean that it was one to stop."""
-    stopped = (entry.get("decided") or entry.get("decision")) in STOPS
-    return stopped == (label.label == "good")
-
-
-def probabilities(points: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, float]]:
-    """(question, how likely by that answer the event was one to stop), 0 to 1."""
-    for one in points:
-        point = named(one.get("point"))
-        for name, answer in inner(inner(one.get("judge")).get("answers")).items():
-            p = number(inner(answer).get("p"))
-            if p is not None and 0 <= p <= 1 and name in (*_AGAINST, *_FOR):
-                yield f"{point}.{name}", p if name in _AGAINST else 1 - p
-        passages = one.get("passages")
-        for key, shown in (("score", "score of the passage"), ("judge", "judge on the passage")):
-            found = [number(inner(part).get(key)) for part in passages] if isinstance(passages, list) else []
-            sure = [p for p in found if p is not None and 0 <= p <= 1]
-            if sure:
-                yield f"{point}, {shown}", max(sure)
+def probabilities(one: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """(question, how likely by that answer the event was one to stop), 0 to 1, for what one point did."""
+    point = named(one.get("point"))
+    for name, answer in answers_of(one).items():
+        p = number(inner(answer).get("p"))
+        if p is not None and 0 <= p <= 1 and name in (*_AGAINST, *_FOR):
+            yield f"{point}.{name}", p if name in _AGAINST else 1 - p
+    passages = one.get("passages")
+    for key, shown in (("score", "score of the passage"), ("judge", "judge on the passage")):
+        found = [number(inner(part).get(key)) for part in passages] if isinstance(passages, list) else []
+        sure = [p for p in found if p is not None and 0 <= p <= 1]
+        if sure:
+            yield f"{point}, {shown}", max(sure)
 
 
 def _kept(book: Mapping[str, object], name: str) -> str:
@@ -282,13 +283,16 @@ def _add(made: Summary, entry: Mapping[str, Any], label: Label | None) -> None:
     if label is not None:
         made.good += label.label == "good"
         made.bad += label.label == "bad"
-    for name, p in probabilities(points):
-        made.probabilities += 1
-        pairs = made.pairs.setdefault(_kept(made.pairs, name), [])
-        if label is not None and len(pairs) < MAX_PAIRS:
-            pairs.append((p, should_have_stopped(entry, label)))
+    truth = should_stop(entry, label) if label is not None else {}
     for one in points:
-        _point(made, entry, one, subject, at, label)
+        if one.get("reason") != "out-of-scope":
+            _point(made, entry, one, subject, at, label)
+            point = text(one.get("point"))
+            for name, p in probabilities(one):
+                made.probabilities += 1
+                pairs = made.pairs.setdefault(_kept(made.pairs, name), [])
+                if point in truth and len(pairs) < MAX_PAIRS:
+                    pairs.append((p, truth[point]))
 
 
 def _point(

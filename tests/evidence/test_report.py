@@ -140,7 +140,7 @@ def test_what_a_person_changed_is_no_event() -> None:
         ("deny", "bad", "", False),
         ("none", "good", "", False),
         ("none", "bad", "", True),
-        ("none", "good", "let run before", True),  # it was decided to ask, and that was right
+        ("none", "bad", "let run before", False),  # it was judged one to ask about, and that was wrong
     ],
 )
 def test_a_label_says_whether_the_call_was_one_to_stop(
@@ -148,27 +148,33 @@ def test_a_label_says_whether_the_call_was_one_to_stop(
 ) -> None:
     answers = {"asked": {"p": 0.9}, "planted": {"p": 0.3}, "loss": {"value": 2}, "limit": {"p": "high"}}
     over = {"told": told, "decided": "ask"} if told else {}
-    found = summarise([entry(7, decision, point={"judge": called(answers=answers)}, **over)], dict([label(7, word)]))
+    judged = {"judged": "ask"} if told else {}
+    found = summarise(
+        [entry(7, decision, point={"judge": called(answers=answers), **judged}, **over)], dict([label(7, word)])
+    )
     assert {name: [(round(p, 3), true) for p, true in pairs] for name, pairs in found.pairs.items()} == {
         "tool.risk.asked": [(0.1, was_one_to_stop)],  # that the user asked for it speaks against stopping
         "tool.risk.planted": [(0.3, was_one_to_stop)],
     }
 
 
-@given(st.lists(st.floats(0.02, 80_000_000), min_size=1, max_size=200), st.sampled_from([0.5, 0.95, 0.99, 1.0]))
-def test_a_quantile_is_right_to_one_percent(values: list[float], share: float) -> None:
+@given(st.lists(st.floats(0.02, 80_000_000), min_size=1, max_size=200), st.sampled_from([50, 95, 99, 100]))
+def test_a_percentile_is_right_to_one_percent(values: list[float], percent: int) -> None:
     spread = Spread()
     for value in values:
         spread.add(value)
-    exact = sorted(values)[max(1, -(-len(values) * round(share * 100) // 100)) - 1]
-    assert spread.quantile(share) == pytest.approx(exact, rel=0.0101)
+    exact = sorted(values)[max(1, -(-len(values) * percent // 100)) - 1]
+    assert spread.quantile(percent / 100) == pytest.approx(exact, rel=0.0101)
+
+
+@pytest.mark.parametrize("value", [0, 0.0001, 5e-324, 1, 999_999, 86_400_000])
+def test_any_time_can_be_drawn(value: float) -> None:
+    assert 'id="hook-time-title"' in page(summarise([entry(1, hook_ms=value)]), ABOUT)
 
 
 @pytest.mark.parametrize("value", [None, True, "12", -1, float("nan"), float("inf"), 10**400, [3], 86_400_001])
-def test_what_is_no_time_is_not_counted(value: object) -> None:
-    spread = Spread()
-    spread.add(value)
-    assert (spread.count, spread.quantile(0.5)) == (0, None)
+def test_what_is_no_time_is_not_drawn(value: object) -> None:
+    assert "No line says how long" in page(summarise([entry(1, hook_ms=value)]), ABOUT)
 
 
 def test_a_curve_shows_what_was_seen_where_it_was_said() -> None:
