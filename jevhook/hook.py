@@ -195,8 +195,17 @@ def _run(data: bytes, lane: Lane) -> Output:
     from .decide import decide, express, let_run_before, let_run_once, note_run, was_let_run
     from .points import Context
 
+    told_of: dict[str, bool] = {}
     if event.kind == "after-tool":
         note_run(event, lane.env, call_digest)
+    if policy.mode("tool.risk") == "active":
+        from .state import settings
+
+        files = host.settings_files(event, lane.env)
+        if event.kind == "after-tool":
+            told_of = settings.changed(lane.env, event, files)
+        else:
+            settings.note(lane.env, event, files)
     ctx = Context(policy, lane.env, lane.started)
     expressible = host.answers(event)
 
@@ -233,7 +242,28 @@ def _run(data: bytes, lane: Lane) -> Output:
     if verdict.decided.outcome != verdict.decision.outcome:
         record["decided"] = verdict.decided.outcome
         record["told"] = verdict.why
-    return answer(verdict.decision)
+    output = answer(verdict.decision)
+    return _told_of_settings(lane, host, event, output, told_of) if told_of else output
+
+
+def _told_of_settings(lane: Lane, host: Host, event: Event, output: Output, changed: dict[str, bool]) -> Output:
+    """``output``, with a warning where a file that decides whether this hook runs is not as it was and now does
+    something to it.  Nobody can undo the call that did it; that is why it is said."""
+    from .install.notice import troubles
+
+    project = lane.env.get("CLAUDE_PROJECT_DIR") or event.cwd
+    try:
+        found = [safe_reason(text, None, lane.env)[:300] for text in troubles(host.NAME, lane.env, project, changed)]
+    except Exception as wrong:
+        lane.trouble(f"changed settings could not be read: {type(wrong).__name__}")
+        return output
+    if not found:
+        return output
+    lane.record["settings"] = found[:8]
+    if lane.record["decision"] == "none":
+        lane.record["decision"] = "context"
+    text = f"The settings that hold the hooks changed: {'; '.join(found[:4])}. Tell the person before you go on."
+    return host.warn(event, output, text)
 
 
 def _with_reason(told: Decision, reason: str) -> Decision:

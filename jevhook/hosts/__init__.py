@@ -33,6 +33,12 @@ if TYPE_CHECKING:
         def answer(self, event: Event, decision: Decision) -> Output:
             """The decision in the host's own words, documented fields only.  SILENCE for what it cannot say."""
 
+        def settings_files(self, event: Event, env: Mapping[str, str]) -> list[str]:
+            """The files that decide whether this hook runs in the event's session, whether they exist or not."""
+
+        def warn(self, event: Event, output: Output, text: str) -> Output:
+            """``output`` with a warning after the tool for the model and, where the host shows any, for the person."""
+
     class Installer(Protocol):
         """Where a host's settings are and what becomes of hooks in them.  Facts: the module's own docstring."""
 
@@ -125,6 +131,19 @@ def installable() -> list[str]:
     import importlib.util
 
     return sorted(name for name, module in MODULES.items() if importlib.util.find_spec(f"{module}_install"))
+
+
+def warning(event: Event, output: Output, text: str) -> Output:
+    """``output`` with ``text`` as Claude Code and Codex take it after a tool: ``additionalContext`` for the model and
+    ``systemMessage`` for the person, both in their schemas of that event."""
+    from ..event import Output as Said
+    from ..jsonio import dumps, loads
+
+    told = loads(output.stdout) if output.stdout else {}
+    inner = told.setdefault("hookSpecificOutput", {"hookEventName": event.name})
+    inner["additionalContext"] = f"{inner['additionalContext']}\n{text}" if "additionalContext" in inner else text
+    told["systemMessage"] = text
+    return Said(dumps(told), output.code, output.stderr)
 
 
 def detect(payload: Mapping[str, Any]) -> Host | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from ..config import home
 from ..event import SILENCE, Event, Output
 from ..jsonio import dumps
 
@@ -180,6 +181,25 @@ def answer(event: Event, decision: Decision) -> Output:
     if outcome == "context":
         return _say(event, additionalContext=_reason(decision))
     return SILENCE
+
+
+def settings_files(event: Event, env: Mapping[str, str]) -> list[str]:
+    """The user's, the project's two and the machine's.  Running sessions read each again within a second."""
+    project = env.get("CLAUDE_PROJECT_DIR") or event.cwd
+    own = env.get("CLAUDE_CONFIG_DIR") or os.path.join(home(env), ".claude")
+    places = [own, project and os.path.join(project, ".claude")]
+    names = ("settings.json", "settings.local.json")
+    return [
+        *(os.path.join(place, name) for place in places if os.path.isabs(place) for name in names),
+        "/etc/claude-code/managed-settings.json",
+    ]
+
+
+def warn(event: Event, output: Output, text: str) -> Output:
+    """See ``hosts.warning``: ``systemMessage`` is an informational line of the session."""
+    from . import warning
+
+    return warning(event, output, text)
 
 
 def _reason(decision: Decision) -> str:

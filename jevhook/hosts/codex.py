@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from ..config import home
 from ..event import SILENCE, Event, Output
 from ..jsonio import dumps
 
@@ -123,6 +124,21 @@ def answer(event: Event, decision: Decision) -> Output:
             shown = _whole(shown or "")
             return Output(dumps({"decision": "block", "reason": shown if shown.strip() else _reason(decision)}))
     return _say(event, additionalContext=_printable(decision.reason, _TEXT_LIMIT).strip())
+
+
+def settings_files(event: Event, env: Mapping[str, str]) -> list[str]:
+    """The user's hooks, the settings that hold their trust, and a project's.  They count from the next session on."""
+    own = env.get("CODEX_HOME") or os.path.join(home(env), ".codex")
+    places = [own, event.cwd and os.path.join(event.cwd, ".codex")]
+    names = ("hooks.json", "config.toml")
+    return [os.path.join(place, name) for place in places if os.path.isabs(place) for name in names]
+
+
+def warn(event: Event, output: Output, text: str) -> Output:
+    """See ``hosts.warning``: the schema of PostToolUse has both fields, beside ``decision: block`` too."""
+    from . import warning
+
+    return warning(event, output, text)
 
 
 def _printable(text: str, limit: int) -> str:

@@ -33,7 +33,7 @@ def _folder(env: Mapping[str, str]) -> str:
     return os.path.join(base, "sessions") if base else ""
 
 
-def _stem(env: Mapping[str, str], event: Event) -> str:
+def file_stem(env: Mapping[str, str], event: Event) -> str:
     """The session's file without its extension, or "" when the session can't be told from others."""
     folder = _folder(env)
     if not folder or not event.session:
@@ -45,7 +45,7 @@ def _stem(env: Mapping[str, str], event: Event) -> str:
 def remember(env: Mapping[str, str], event: Event, kind: str, **facts: Any) -> None:
     """Note ``facts`` (JSON values, less than 16 KB) under ``kind`` for the later hooks of the event's session."""
     try:
-        stem = _stem(env, event)
+        stem = file_stem(env, event)
         if not stem:
             return
         line = jsonio.dumps({"kind": kind, "at": time.time(), "facts": facts}).encode("ascii", "replace") + b"\n"
@@ -90,7 +90,7 @@ def recall(env: Mapping[str, str], event: Event, kind: str, max_age: float = KEP
     try:
         if not os.path.isdir(_folder(env)):  # nothing was ever remembered: no key need be made to find that out
             return found
-        stem = _stem(env, event)
+        stem = file_stem(env, event)
         if not stem:
             return found
         data = _tail(stem + ".ndjson", TAIL)
@@ -142,7 +142,7 @@ def once(env: Mapping[str, str], event: Event, what: str) -> bool:
     True as well when that can't be known (no session, no state directory): a notice too many beats none.
     """
     try:
-        stem = _stem(env, event)
+        stem = file_stem(env, event)
         mark = ledger.digest(["once", what], env)
         if not stem or not mark:
             return True
@@ -182,7 +182,7 @@ def prune(env: Mapping[str, str], now: float | None = None) -> int:
                 if gone >= 50 or seen > 4000:  # this runs inside a tool call
                     break
                 try:
-                    if not entry.name.endswith((".ndjson", ".ndjson.1", ".once")):
+                    if not entry.name.endswith((".ndjson", ".ndjson.1", ".once", ".settings")):
                         continue
                     if entry.stat(follow_symlinks=False).st_mtime < oldest and not entry.is_dir(follow_symlinks=False):
                         os.unlink(entry.path)
