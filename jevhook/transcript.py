@@ -115,7 +115,7 @@ def _backwards(tail: bytes, *marks: bytes) -> Iterator[dict[str, Any]]:
 def _claude(head: bytes, tail: bytes, limit: int) -> list[str]:
     found: list[str] = []
     for entry in _backwards(tail, b'"user"', b'"queued_command"'):
-        text = _claude_text(entry)
+        text = claude_typed(entry)
         if text and text not in found:  # a resumed session repeats its lines
             found.append(text)
             if len(found) == limit:
@@ -123,7 +123,8 @@ def _claude(head: bytes, tail: bytes, limit: int) -> list[str]:
     return found
 
 
-def _claude_text(entry: dict[str, Any]) -> str:
+def claude_typed(entry: dict[str, Any]) -> str:
+    """What the person typed in one entry of a Claude Code transcript, "" for all else."""
     if entry.get("isSidechain") or entry.get("isMeta"):
         return ""
     if entry.get("type") == "attachment":
@@ -156,26 +157,36 @@ def _origin(holder: dict[str, Any]) -> str:
 
 
 def _codex(head: bytes, tail: bytes, limit: int) -> list[str]:
-    if not _persons_thread(head):
+    if not persons_thread(head):
         return []
     events: list[str] = []
     items: list[str] = []
     seen_event = False
     for entry in _backwards(tail, b'"user_message"', b'"user"'):
-        payload = entry.get("payload")
-        if not isinstance(payload, dict):
+        told = codex_typed(entry)
+        if told is None:
             continue
-        if entry.get("type") == "event_msg" and payload.get("type") == "user_message":
-            seen_event = True
-            if payload.get("kind") in (None, "plain"):
-                _collect(events, _codex_text(payload.get("message")), limit)
-            if len(events) == limit:
-                break
-        elif (
-            entry.get("type") == "response_item" and payload.get("type") == "message" and payload.get("role") == "user"
-        ):
-            _collect(items, _codex_text(payload.get("content")), limit)
+        said, text = told
+        seen_event = seen_event or said
+        _collect(events if said else items, text, limit)
+        if len(events) == limit:
+            break
     return events if seen_event else items
+
+
+def codex_typed(entry: dict[str, Any]) -> tuple[bool, str] | None:
+    """(whether Codex itself calls it typed, the text, maybe "") for one entry of a rollout; None for all else.
+
+    Where any entry is so called, the others do not count.
+    """
+    payload = entry.get("payload")
+    if not isinstance(payload, dict):
+        return None
+    if entry.get("type") == "event_msg" and payload.get("type") == "user_message":
+        return True, _codex_text(payload.get("message")) if payload.get("kind") in (None, "plain") else ""
+    if entry.get("type") == "response_item" and payload.get("type") == "message" and payload.get("role") == "user":
+        return False, _codex_text(payload.get("content"))
+    return None
 
 
 def _collect(found: list[str], text: str, limit: int) -> None:
@@ -183,7 +194,7 @@ def _collect(found: list[str], text: str, limit: int) -> None:
         found.append(text)
 
 
-def _persons_thread(head: bytes) -> bool:
+def persons_thread(head: bytes) -> bool:
     """Whether the rollout's first line is a person's thread: in a subagent's, the "user" is another agent."""
     try:
         first = jsonio.loads(head.decode("utf-8"))

@@ -45,13 +45,17 @@ class Context:
 
     __slots__ = (
         "asked",
+        "asks",
+        "choose",
         "decided",
         "env",
         "home",
         "let_run",
+        "memory",
         "mode",
         "offline",
         "policy",
+        "requests",
         "rules_said",
         "started",
         "texts",
@@ -66,7 +70,11 @@ class Context:
         self.env = env
         self.started = started
         self.home = home
-        self.offline = offline  # replay and explain: no call is made
+        self.offline = offline  # replay and explain: no call is made, nothing that was taken out is kept
+        self.asks = not offline  # whether questions are put at all
+        self.choose: Callable[..., Any] | None = None  # who is asked, instead of ``judges.choose``: a replay's own
+        self.memory: Mapping[str, str] | None = None if offline else env  # whose state directory holds the session's
+        self.requests: list[str] | None = None  # what the person had typed by then; None: the transcript says it
         self.mode = "active"
         self.asked = False
         self.world: Any = None

@@ -147,7 +147,7 @@ def prepare(event: Event, ctx: Context) -> Prepared | None:
     kinds = [entry for entry in kinds if entry[2]]
     if not kinds:
         return None
-    requests = _requests(event)
+    requests = _requests(event) if ctx.requests is None else ctx.requests
     query = wanted(event, requests)
     parts = []
     for path, text, kind in kinds:

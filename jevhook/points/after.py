@@ -50,7 +50,8 @@ def judge_together(points: list[tuple[AfterPoint, str]], event: Event, ctx: Cont
         mine = {key[len(f"{at}:") :]: value for key, value in answers.items() if key.startswith(f"{at}:")}
         result = point.settle(prepared[at], mine, ctx)
         if prepared[at].questions and call:
-            result.record.setdefault("judge", call)
+            # with what was answered, so that another threshold can be tried on it later without a call
+            result.record.setdefault("judge", {**call, "answers": mine} if mine else call)
             if "error" in call:
                 kind = call["error"]["kind"]
                 result.record["reason"] = kind if kind in ("breaker", "budget") else f"error:{kind}"
@@ -78,14 +79,14 @@ def _ask(
         for name, question in part.questions.items():
             questions[f"{at}:{name}"] = question
         state.update(part.state)
-    if not questions or ctx.offline or ctx.asked or when == "never":
+    if not questions or not ctx.asks or ctx.asked or when == "never":
         return {}, {}
     if not reason:
         return {}, {"asked": False, "why": "in shadow it asks only where another point asks, or with when = always"}
     from ..judges import choose
     from ..text.redact import redact_value
 
-    chosen, why = choose(ctx.policy.judge, ctx.env, True, point=asking)
+    chosen, why = (ctx.choose or choose)(ctx.policy.judge, ctx.env, True, point=asking)
     if chosen is None or chosen.name == "embedded":
         return {}, {"asked": False, "why": why}
     from ..judges.guarded import REFUSALS, guard

@@ -39,7 +39,7 @@ def leaves(judge: Any) -> bool:
     tiers = getattr(judge, "_tiers", None)
     if tiers is not None:
         return any(leaves(tier) for tier in tiers)
-    if getattr(judge, "name", "") in ("embedded", "mock"):
+    if getattr(judge, "name", "") in ("embedded", "mock", "recorded"):
         return False
     from ..judges.guarded import address
     from ..systemone.client import address as parse

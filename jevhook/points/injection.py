@@ -605,7 +605,7 @@ def _second(
 def _questions(prepared: Prepared, ctx: Context) -> None:
     """What a judge is asked: the most suspicious passages that no rule has decided, up to the cap."""
     open_ = [flag for flag in prepared.flags if not flag.certain]
-    if not open_ or ctx.offline or ctx.policy.judge.get("when", "ask") == "never":
+    if not open_ or not ctx.asks or ctx.policy.judge.get("when", "ask") == "never":
         return
     if max(max(flag.score, flag.second) for flag in open_) < ctx.policy.threshold("tool.injection.ask", _ASK):
         return
@@ -679,12 +679,12 @@ def settle(prepared: Prepared, answers: dict[str, dict[str, Any]], ctx: Context)
         ]
         if len(named) > MAX_FLAGGED:
             record["more"] = len(named) - MAX_FLAGGED
-    if named and ctx.mode == "active" and not ctx.offline:
+    if named and ctx.mode == "active" and ctx.memory is not None:
         from ..state.session import remember
 
         kinds = sorted({kind for flag in named for kind in flag.sight.kinds})
         sure = round(max(max(flag.score, flag.second, flag.p or 0.0) for flag in named), 2)
-        remember(ctx.env, prepared.event, "flagged", source=prepared.source, tool=_tool(prepared.event), sure=sure, kinds=kinds[:8],
+        remember(ctx.memory, prepared.event, "flagged", source=prepared.source, tool=_tool(prepared.event), sure=sure, kinds=kinds[:8],
                  passages=len(named), withheld=len(acted))  # fmt: skip
     if not acted:
         return PointResult(Decision(point=ID, source="rules"), record)

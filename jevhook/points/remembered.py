@@ -41,17 +41,18 @@ def _marks(findings: list[Finding]) -> list[list[str]]:
 
 def same_again(event: Event, ctx: Context, reading: Reading, decision: Decision, record: dict[str, Any]) -> Decision:
     """The decision that an earlier stop of the same act asks for, or ``decision`` as it is."""
-    if not reading.findings:
+    memory = ctx.memory
+    if not reading.findings or memory is None:
         return decision
     from ..state.session import recall
 
-    earlier = recall(ctx.env, event, "stopped")
+    earlier = recall(memory, event, "stopped")
     if not earlier:
         return decision
     from ..ledger import digest
 
     now = _marks(reading.findings)
-    call = digest([reading.command, event.input.get("file_path")], ctx.env)
+    call = digest([reading.command, event.input.get("file_path")], memory)
     for entry in reversed(earlier):
         if call and entry.get("call") == call:
             continue  # the same call again, not other words; what is decided about it now stands
@@ -76,15 +77,18 @@ def same_again(event: Event, ctx: Context, reading: Reading, decision: Decision,
 
 def keep(event: Event, ctx: Context, reading: Reading, decision: Decision, spoke: Finding | None) -> None:
     """Remember a stop (active mode only: shadow changes nothing), and scripts this call writes."""
+    memory = ctx.memory
+    if memory is None:
+        return
     from ..ledger import digest
     from ..state.session import remember
 
     if decision.outcome == "deny" and spoke is not None:
         marks = _marks([spoke])
         if marks:
-            call = digest([reading.command, event.input.get("file_path")], ctx.env)
+            call = digest([reading.command, event.input.get("file_path")], memory)
             remember(
-                ctx.env, event, "stopped", outcome=decision.outcome, rule=decision.rule, marks=marks, call=call,
+                memory, event, "stopped", outcome=decision.outcome, rule=decision.rule, marks=marks, call=call,
                 unrecoverable=decision.unrecoverable,
             )  # fmt: skip
     scripts = [
@@ -93,12 +97,12 @@ def keep(event: Event, ctx: Context, reading: Reading, decision: Decision, spoke
         if path[:1] == "/" and "\0" not in path and (path.endswith(_SCRIPTS) or text[:2] == "#!")
     ]
     for path in scripts[:4]:
-        remember(ctx.env, event, "wrote", path=path, content=digest(reading.scripts[path], ctx.env))
+        remember(memory, event, "wrote", path=path, content=digest(reading.scripts[path], memory))
 
 
 def written_here(event: Event, ctx: Context, reading: Reading) -> list[str]:
     """Scripts among the call's words that this session wrote: a fact for the ledger and the judge."""
-    if not reading.shell:
+    if not reading.shell or ctx.memory is None:
         return []
     names = {
         word
@@ -110,7 +114,7 @@ def written_here(event: Event, ctx: Context, reading: Reading) -> list[str]:
         return []
     from ..state.session import recall
 
-    known = {str(entry.get("path")) for entry in recall(ctx.env, event, "wrote")}
+    known = {str(entry.get("path")) for entry in recall(ctx.memory, event, "wrote")}
     return sorted(
         path for path in known if any(path == name or path.endswith("/" + name.removeprefix("./")) for name in names)
     )

@@ -201,9 +201,9 @@ def judge(event: Event, ctx: Context) -> PointResult:
         if lifted:
             record["excepted"] = [h.rule["id"] for h in lifted]
             decision, chosen = decide_by_rules([h for h in hits if h not in lifted])
-    if not ctx.offline and ctx.mode == "active":
+    if ctx.memory is not None and ctx.mode == "active":
         decision = _remembered(event, ctx, reading, decision, chosen, record)
-    if decision.outcome != "deny" and not ctx.offline and _wants_judge(decision, hits, ctx):
+    if decision.outcome != "deny" and ctx.asks and _wants_judge(decision, hits, ctx):
         if decision.outcome == "ask" and ctx.let_run is not None and ctx.let_run():
             return PointResult(decision, record)  # the gate answers for the person: nobody need be asked again
         try:
@@ -302,7 +302,7 @@ def _remembered(
         if decision.outcome != "none":
             from ..state.session import recall
 
-            flagged = recall(ctx.env, event, "flagged")
+            flagged = recall(ctx.memory or {}, event, "flagged")
             if flagged:  # orders to the agent came in with what it read: the judge and a person should know
                 record["flagged"] = [
                     {k: f[k] for k in ("source", "at", "sure", "withheld") if k in f} for f in flagged[-4:]
@@ -478,7 +478,7 @@ def _judged(event: Event, ctx: Context, reading: Reading, decision: Decision, re
     """At most one request.  Whatever goes wrong, the rules' word stands and the record says why."""
     from ..judges import choose
 
-    chosen, why = choose(ctx.policy.judge, ctx.env, True, point=ID, capabilities=CAPABILITIES)
+    chosen, why = (ctx.choose or choose)(ctx.policy.judge, ctx.env, True, point=ID, capabilities=CAPABILITIES)
     if chosen is None or chosen.name == "embedded":
         record["judge"] = {"asked": False, "why": why}
         if chosen is None and ctx.policy.judge.get("provider") != "none":
@@ -499,8 +499,8 @@ def _judged(event: Event, ctx: Context, reading: Reading, decision: Decision, re
         return decision
     from ..transcript import user_requests
 
-    requests: list[str] = []
-    if event.transcript and not event.agent:
+    requests: list[str] = ctx.requests or []
+    if ctx.requests is None and event.transcript and not event.agent:
         try:
             requests = user_requests(event.transcript, event.host)
         except Exception:  # a transcript is a help, never a condition
