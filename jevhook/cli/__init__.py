@@ -33,7 +33,7 @@ COMMANDS = {
     "rank": ("jevhook.cli.rank", "rank", "Which of a few candidates does best what is asked, and how well."),
     "resident": ("jevhook.cli.resident", "resident", "A warm process that makes hooks quicker: on, off."),
     "report": ("jevhook.cli.report", "report", "One page about what the gate did, for a browser."),
-    "replay": ("jevhook.cli.replay", "replay", "Judge many recorded events without acting."),
+    "replay": ("jevhook.cli.replay", "replay_command", "Judge many recorded events without acting."),
     "rerank": ("jevhook.cli.rerank", "rerank", "Find passages by BM25 and let the judge read the best few."),
     "review": ("jevhook.cli.review", "review", "Should a person look at what a delegate handed back."),
     "rules": ("jevhook.cli.rules", "rules", "List the rules in force."),

@@ -4,49 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from typing import Any
 
 import click
 
 from .. import policy as layers
 from ..config import ConfigError
-from ..decide import Verdict, decide
-from ..event import Event, Output
-from ..points import Context
+from ..event import Event
+from ..evidence.bench import Bench as Bench  # explain, fuzz and replay take it from here
 from ..policy import Policy, clean, load_strict
-from ..shell.world import RealWorld
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..hosts import Host
-
-
-class Bench:
-    """One policy and one view of the world for many events."""
-
-    def __init__(self, policy: Policy, env: Mapping[str, str], home: str) -> None:
-        self.policy = policy
-        self.env = env
-        self.home = home
-        self.world = RealWorld(env, home)
-
-    def context(self) -> Context:
-        ctx = Context(self.policy, self.env, 0.0, home=self.home, offline=True)
-        ctx.world = self.world
-        return ctx
-
-    def decide(self, event: Event, host: Host) -> tuple[Verdict, Output]:
-        """What the gate decides, and what the host would have been told."""
-        from ..hook import safe_reason
-
-        verdict = decide(event, self.policy, self.context(), host.answers(event))
-        told, bare = verdict.decision, verdict.decision.reason
-        if bare:
-            told.reason = safe_reason(bare, told.rule, self.env)
-        output = host.answer(event, told)
-        told.reason = bare  # often the very object that was decided: its reason is reported without the rule's name
-        return verdict, output
 
 
 def bench(policy: str | None, home: str | None, cwd: str) -> Bench:
@@ -98,14 +63,3 @@ def bash_event(command: str, cwd: str, host: str = "claude") -> Event:
         cwd_sure=host != "codex",
         permission_mode="default",
     )
-
-
-def summary(verdict: Verdict) -> dict[str, Any]:
-    """The decision in the words of ``replay --json``; secrets in the reason are redacted."""
-    from ..text.printable import printable
-    from ..text.redact import redact
-
-    decided = verdict.decided
-    outcome = decided.outcome if decided.outcome in ("ask", "deny", "withhold", "trim") else "none"
-    reason = printable(redact(decided.reason)) if decided.reason else ""
-    return {"decision": outcome, "point": decided.point or None, "rule": decided.rule, "reason": reason}

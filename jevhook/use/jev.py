@@ -309,7 +309,7 @@ class Jev:
         elif _managed(settings, backend):
             return None, f"the managed config names the judge, {self.backend} can't replace it"
         else:
-            judge, via = judges.choose(_table(settings, backend), env, self.hosted)
+            judge, via = judges.choose(judge_table(settings, backend), env, self.hosted)
         wanted = backend if backend not in ("", "auto") else settings.get("provider", "auto")
         if judge is None and (wanted if wanted != "auto" else dialects.named(env.get("JEV_BACKEND", ""))) == "none":
             from ..judges.embedded import EmbeddedJudge
@@ -407,7 +407,7 @@ def _managed(settings: Mapping[str, Any], backend: str) -> bool:
     return bool(settings.get("tiers")) or named not in ("", "auto", backend)
 
 
-def _table(settings: Mapping[str, Any], backend: str) -> dict[str, Any]:
+def judge_table(settings: Mapping[str, Any], backend: str) -> dict[str, Any]:
     """The ``[judge]`` table as if it named ``backend``: the config's own where it does, or the tier of that name."""
     trusted = settings.get("settings_origin") in ("user", "managed")
     shared = {key: settings.get(key) for key in ("environment_proxy", "max_questions", "mock")} if trusted else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from jevhook.cli import main
-from jevhook.cli.replay import replay
+from jevhook.cli.replay import replay_command as replay
 
 KEYS = ["index", "decision", "point", "rule", "reason", "output"]
 NOTHING = {"decision": "none", "point": None, "rule": None, "reason": "", "output": None}
@@ -174,7 +175,15 @@ def test_the_summary_counts_decisions_and_the_rules_that_made_them() -> None:
     result = run(jsonl(*map(claude, ["ls", "rm -rf ~", "git reset --hard", "git reset --hard HEAD~1"])))
     lines = result.stdout.splitlines()
     assert lines[0] == "4 events: 2 ask, 1 deny, 1 none"
-    assert [line.split() for line in lines[1:]] == [["2", "git.reset-hard"], ["1", "fs.delete-home"]]
+    assert [line.split() for line in lines[1:] if "[line" not in line] == [
+        ["2", "git.reset-hard"],
+        ["1", "fs.delete-home"],
+    ]
+    assert [line.strip() for line in lines[1:] if "[line" in line] == [
+        "git reset --hard  [line 3]",
+        "git reset --hard HEAD~1  [line 4]",
+        "rm -rf ~  [line 2]",
+    ]
 
 
 def test_the_policy_named_is_the_one_replayed() -> None:
@@ -219,7 +228,7 @@ def test_a_secret_is_in_neither_reason_nor_output() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["replay", "/no/such/file"], 2, "'[SOURCE]': '/no/such/file'"),
+        (["replay", "/no/such/file"], 2, "SOURCE: '/no/such/file': there is no such file or directory"),
         (["replay", "--policy", "nope"], 1, '--policy: found "nope", allowed: autopilot, ci, default'),
         (["replay", "--home", __file__], 2, "'--home'"),
     ],
@@ -251,3 +260,211 @@ def test_the_installed_program_counts_a_broken_line_as_broken() -> None:
     program = str(Path(sys.executable).parent / "jevhook")
     done = subprocess.run([program, "replay"], input="{\n", capture_output=True, text=True, timeout=60)
     assert done.stderr.startswith("1 broken, the first on line 1: not JSON")
+
+
+# -- ledgers, transcripts, rollouts --------------------------------------------------------------------------------
+
+
+def transcript(folder: Path, *commands: str, session: str = "s-1", typed: str = "Go on") -> Path:
+    """A Claude Code transcript in which each command ran."""
+    common = {"sessionId": session, "cwd": "/home/dev/shop", "version": "2.1.332", "entrypoint": "cli"}
+    lines: list[dict[str, Any]] = [{**common, "type": "user", "message": {"role": "user", "content": typed}}]
+    for number, command in enumerate(commands):
+        call = f"{session}-{number}"
+        use = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}}
+        lines.append({**common, "type": "assistant", "message": {"role": "assistant", "content": [use]}})
+        done = {"type": "tool_result", "tool_use_id": call, "content": "ok", "is_error": False}
+        response = {"stdout": "ok", "stderr": "", "interrupted": False}
+        lines.append(
+            {**common, "type": "user", "message": {"role": "user", "content": [done]}, "toolUseResult": response}
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{session}.jsonl"
+    path.write_text(jsonl(*lines))
+    return path
+
+
+def rollout(folder: Path, *commands: str) -> Path:
+    """A Codex rollout in which each command ran."""
+    lines: list[dict[str, Any]] = [{"type": "session_meta", "payload": {"id": "r-1", "cwd": "/home/dev/shop"}}]
+    for number, command in enumerate(commands):
+        given = {"type": "function_call", "name": "exec_command", "arguments": json.dumps({"cmd": command})}
+        lines.append({"type": "response_item", "payload": {**given, "call_id": f"c-{number}"}})
+        said = {
+            "type": "function_call_output",
+            "call_id": f"c-{number}",
+            "output": "Process exited with code 0\nOutput:\nok\n",
+        }
+        lines.append({"type": "response_item", "payload": said})
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "rollout-2026-01-01.jsonl"
+    path.write_text(jsonl(*lines))
+    return path
+
+
+def entry(command: str = "", session: str = "s-1", call: str = "x", **fields: Any) -> dict[str, Any]:
+    subject = {"session": session, "tool": "Bash", "tool_call": call, "project": "/home/dev/shop", "actor": "main"}
+    made = {"schema": 1, "origin": "hook", "points": [], "host": "claude", "event": "PreToolUse", "kind": "before-tool"}
+    made |= {"subject": subject, "decision": "none", "id": f"{session}-{call}"}
+    if command:
+        made["state"] = {"tool": "Bash", "input": {"command": command}, "result": None}
+    return {**made, **fields}
+
+
+def replay_files(*arguments: str | Path) -> Result:
+    result = CliRunner().invoke(replay, [str(word) for word in arguments], input="")
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_a_directory_of_everything_is_read_each_file_by_its_shape(tmp_path: Path) -> None:
+    transcript(tmp_path / "claude", "ls", "git reset --hard")
+    rollout(tmp_path / "codex", "rm -rf ~")
+    (tmp_path / "ledger.ndjson").write_text(jsonl(entry("rm -rf ~", call="y"), entry(call="z")))
+    (tmp_path / "events.jsonl").write_text(jsonl(claude("rm -rf ~")))
+    (tmp_path / "other.jsonl").write_text(jsonl({"a": 1}, {"b": 2}))
+    result = replay_files(tmp_path)
+    lines = result.stdout.splitlines()
+    assert lines[0] == "9 events: 1 ask, 3 deny, 5 none"
+    assert lines[1] == "read: 1 Claude Code transcript, 1 Codex rollout, 1 hook events, 1 ledger; policy default"
+    assert lines[2].startswith("1 scored from what their ledger entry says")
+    assert lines[3].split() == ["3", "fs.delete-home"], "the noisiest first"
+    assert any(line.startswith("1 decided otherwise than was recorded then:") for line in lines)
+    assert result.stderr == f"1 skipped (a file of no known form), the first {tmp_path}/other.jsonl\n"
+
+
+def test_a_line_about_a_transcripts_event_says_where_it_stands(tmp_path: Path) -> None:
+    path = transcript(tmp_path, "git reset --hard", "rm -rf ~")
+    lines = [json.loads(line) for line in replay_files("--json", path).stdout.splitlines()]
+    assert [list(line) for line in lines] == [[*KEYS, "at", "judge"]] * 4
+    assert [line["decision"] for line in lines] == ["ask", "none", "deny", "none"]
+    assert [line["at"] for line in lines] == ["line 2", "line 3", "line 4", "line 5"]
+
+
+def test_two_policies_are_compared_by_what_the_second_would_change(tmp_path: Path) -> None:
+    path = transcript(tmp_path, "ls", "git reset --hard", "rm -rf ~")
+    lines = replay_files(path, "--against", "shadow").stdout.splitlines()
+    at = lines.index("from default to shadow: 0 newly stopped, 2 newly let through, 0 changed, 4 the same")
+    assert lines[at + 1] == "newly let through:"
+    assert lines[at + 2].split() == ["1", "fs.delete-home", "deny", "->", "none"]
+    assert lines[at + 3].strip() == "rm -rf ~  [line 6]"
+    back = replay_files(path, "--policy", "shadow", "--against", "default").stdout
+    assert (
+        "from shadow to default: 2 newly stopped, 0 newly let through, 0 changed, 4 the same\nnewly stopped:\n" in back
+    )
+    changed = tmp_path / "denies.toml"
+    changed.write_text(
+        '[[rule]]\nid = "team.reset"\nprogram = ["git"]\nsub = ["reset"]\nseverity = "deny"\nreason = "Never."\n'
+    )
+    told = replay_files(path, "--against", changed).stdout
+    assert "changed:\n     1  team.reset  ask -> deny\n          git reset --hard  [line 4]\n" in told
+    (line,) = [
+        json.loads(line) for line in run(jsonl(claude("rm -rf ~")), "--json", "--against", "shadow").stdout.splitlines()
+    ]
+    assert list(line) == [*KEYS, "against"]
+    assert (line["decision"], line["against"]["decision"]) == ("deny", "none")
+
+
+def test_an_event_that_two_files_have_counts_once_and_the_transcript_tells_more(tmp_path: Path) -> None:
+    first = transcript(tmp_path, "git reset --hard")
+    (tmp_path / "copy.jsonl").write_text(first.read_text())
+    (tmp_path / "a-ledger.ndjson").write_text(jsonl(entry("ls", call="s-1-0"), entry("ls", call="s-1-9")))
+    result = replay_files(tmp_path)
+    assert result.stdout.startswith("3 events: 1 ask, 2 none\n")
+    assert "3 skipped (the event is in another file too)" in result.stderr
+
+
+def test_what_a_judge_answered_is_taken_from_ones_own_ledger(tmp_path: Path, private_home: Path) -> None:
+    from jevhook.points import risk
+
+    answers = {"asked": {"p": 0.9}, "loss": {"value": 0.0}, "limit": {"p": 0.1}, "planted": {"p": 0.1}}
+    judge = {"asked": True, "answers": answers, "user_requests": 1}
+    point = {"point": "tool.risk", "version": risk.VERSION, "mode": "active", "wording": risk.wording_hash()}
+    book = private_home / ".local" / "state" / "jevhook" / "ledger.ndjson"
+    book.parent.mkdir(parents=True)
+    ask = tmp_path / "ask.toml"
+    ask.write_text(
+        '[[rule]]\nid = "team.frob"\nprogram = ["frob"]\nseverity = "ask"\nstakes = "medium"\nreason = "Frobs."\n'
+    )
+    path = transcript(tmp_path, "frob", "frob --again")
+    before = replay_files(path, "--policy", ask).stdout
+    assert before.startswith("4 events: 2 ask, 2 none\n") and "judge:" not in before
+    book.write_text(jsonl(entry(call="s-1-0", points=[{**point, "judge": judge}])))
+    stamp = book.stat().st_mtime_ns
+    after = replay_files(path, "--policy", ask).stdout
+    assert after.startswith("4 events: 1 ask, 3 none\n")
+    assert "judge: 1 decided with recorded answers\n" in after
+    assert (book.stat().st_mtime_ns, sorted(os.listdir(book.parent))) == (stamp, ["ledger.ndjson"])
+
+
+def test_the_words_for_ones_own_records_find_them(tmp_path: Path, private_home: Path) -> None:
+    transcript(private_home / ".claude" / "projects" / "-home-dev-shop", "rm -rf ~")
+    rollout(private_home / ".codex" / "sessions" / "2026" / "01" / "01", "rm -rf ~", "ls")
+    book = private_home / ".local" / "state" / "jevhook" / "ledger.ndjson"
+    book.parent.mkdir(parents=True)
+    book.write_text(jsonl(entry("ls", call="n")))
+    (book.parent / "ledger.ndjson.1").write_text(jsonl(entry("rm -rf ~", call="o")))
+    counts = {name: replay_files(name).stdout.split("\n")[0] for name in ("claude", "codex", "ledger")}
+    assert counts == {
+        "claude": "2 events: 1 deny, 1 none",
+        "codex": "4 events: 1 deny, 3 none",
+        "ledger": "2 events: 1 deny, 1 none",
+    }
+    assert replay_files("ledger", "claude", "codex").stdout.startswith("8 events: 3 deny, 5 none\n")
+
+
+def test_a_record_that_nobody_has_is_said_and_is_no_mistake() -> None:
+    result = replay_files("claude")
+    assert result.stdout == "0 events: none\n"
+    assert result.stderr.startswith("claude: nothing recorded under ")
+
+
+def test_a_ledger_and_a_transcript_may_come_through_a_pipe(tmp_path: Path) -> None:
+    assert run(jsonl(entry("rm -rf ~"))).stdout.startswith("1 events: 1 deny\n")
+    assert run(transcript(tmp_path, "rm -rf ~").read_text(), "-").stdout.startswith("2 events: 1 deny, 1 none\n")
+
+
+def test_no_example_holds_a_secret_or_moves_a_terminal(tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 4
+    path = transcript(tmp_path, f"rm -rf ~ # {token}", "rm -rf ~ # \x1b[2J\u202e" + "x" * 400)
+    said = replay_files(path, "--against", "shadow").stdout
+    assert said.count("rm -rf ~") == 4
+    assert token not in said and "\x1b" not in said and "\u202e" not in said
+    assert max(map(len, said.splitlines())) < 260
+
+
+def test_a_judge_that_nobody_has_is_named_with_those_there_are() -> None:
+    result = CliRunner().invoke(replay, ["--judge", "no\x1bbody"], input="")
+    assert result.exit_code == 2
+    assert "--judge: found " in result.output and "ollama" in result.output and "\x1b" not in result.output
+
+
+def test_a_judge_is_asked_when_it_is_named_and_only_then(tmp_path: Path, private_home: Path) -> None:
+    script = tmp_path / "mock.json"
+    script.write_text('{"answers": {"asked": 0.95, "loss": 0, "limit": 0.01, "planted": 0.01}}')
+    config = private_home / ".config" / "jevhook" / "config.toml"
+    config.parent.mkdir(parents=True)
+    rule = '[[rule]]\nid = "team.frob"\nprogram = ["frob"]\nseverity = "ask"\nstakes = "medium"\nreason = "Frobs."\n'
+    config.write_text(f'{rule}[judge]\nprovider = "mock"\nmock = "{script}"\n')
+    path = transcript(tmp_path, "frob", typed="Please frob")
+    told = replay_files(path).stdout
+    assert told.startswith("2 events: 1 ask, 1 none\n")
+    assert "judge: 1 would need a new call (shown as the rules decide)\n" in told
+    told = replay_files(path, "--judge", "mock").stdout
+    assert told.startswith("2 events: 2 none\n") and "judge: 1 asked now\n" in told
+
+
+def test_more_events_than_one_process_takes_come_out_as_they_came_in(tmp_path: Path) -> None:
+    events = [
+        claude("rm -rf ~" if n % 3 == 0 else "ls", session_id=f"s{n % 5}", tool_use_id=f"t{n}") for n in range(1500)
+    ]
+    path = tmp_path / "events.jsonl"
+    path.write_text(jsonl(*events))
+    program = str(Path(sys.executable).parent / "jevhook")
+    done = subprocess.run(
+        [program, "replay", "--json", "--jobs", "2", str(path)], capture_output=True, text=True, timeout=120
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.stderr == ""
+    assert [line["index"] for line in lines] == list(range(1500))
+    assert [line["decision"] for line in lines] == ["deny" if n % 3 == 0 else "none" for n in range(1500)]

@@ -115,6 +115,15 @@ class Place:
         path = self.state / "jevhook" / "ledger.ndjson"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
+    def replayed(self, *arguments: str) -> list[dict[str, Any]]:
+        """What ``jevhook replay --json`` says here, a line an event."""
+        words = [str(Path(sys.executable).parent / "jevhook"), "replay", "--json", *arguments]
+        done = subprocess.run(
+            words, env=self.environment(), capture_output=True, text=True, timeout=SECONDS, check=True
+        )
+        assert not done.stderr, done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
     def converse(
         self, argv: Iterable[str], env: dict[str, str], calls: list[Call], pages: Mapping[str, str] | None = None
     ) -> Record:

@@ -110,6 +110,19 @@ def test_the_ledger_has_one_line_for_each_hook_event(guarded: tuple[Place, Recor
     assert not [run for run in runs if run["exit_code"] or run["stderr"]]
 
 
+@pytest.mark.parametrize("source", [HOST, "ledger"])
+def test_a_replay_of_what_the_session_left_behind_decides_as_the_hook_did(
+    guarded: tuple[Place, Record], source: str
+) -> None:
+    place, _ = guarded
+    before = place.ledger()
+    lines = place.replayed(source)
+    live = [(line.get("decided") or line["decision"], (line["points"][-1]).get("rule")) for line in before]
+    assert [(line["decision"], line["rule"]) for line in lines] == live
+    assert [decision for decision, _ in live].count("deny") == 2
+    assert place.ledger() == before
+
+
 def test_the_model_gets_the_same_requests_with_the_hook_and_without_it(new_place: NewPlace) -> None:
     texts = []
     for hook in (installed_hook(HOST), None):

@@ -164,6 +164,19 @@ def test_every_event_has_one_line_and_no_hook_failed(guarded: tuple[Place, Recor
 # ------------------------------------------------------------------------------------------------ tool.admission
 
 
+def test_a_replay_of_the_session_decides_as_the_hook_did(guarded: tuple[Place, Record]) -> None:
+    live = [line.get("decided") or line["decision"] for line in guarded[0].ledger()]
+    replayed = [line["decision"] for line in guarded[0].replayed(HOST)]
+    assert replayed == ["none" if decision == "context" else decision for decision in live]
+
+
+def test_a_replay_of_a_session_without_the_hook_says_what_would_have_been_withheld(plain: tuple[Place, Record]) -> None:
+    lines = plain[0].replayed(HOST)
+    calls = [call.id for call in results_of_all_kinds(plain[0])]
+    withheld = {call for call, after in zip(calls, lines[1::2], strict=True) if after["decision"] == "withhold"}
+    assert withheld == {"mcp", "rows", "web", "curl", "file", "curl-long", "long-file"}
+
+
 @pytest.fixture(scope="module")
 def shortened(new_place: NewPlace) -> tuple[Place, Record]:
     """Long logs with tool.admission active, then the ways in which an agent looks at what was left out."""
