@@ -37,6 +37,8 @@ _STRENGTH = {"none": 0, "trim": 1, "ask": 2, "withhold": 2, "deny": 3}
 @click.option("--against", metavar="NAME|FILE", help="Then under this one too, and say what it would change.")
 @click.option("--judge", metavar="NAME", help="Ask this judge where no answer is on record. Else no call is made.")
 @click.option("--home", metavar="DIR", type=click.Path(file_okay=False), help="The home directory the events speak of.")
+@click.option("--since", metavar="TIME", help="Only events from then on: 30d, 12h, 2027-01-31, or an ISO time.")
+@click.option("--until", metavar="TIME", help="Only events before then.")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Processes. Default: one for each core.")
 def replay_command(
     sources: tuple[str, ...],
@@ -45,6 +47,8 @@ def replay_command(
     against: str | None,
     judge: str | None,
     home: str | None,
+    since: str | None,
+    until: str | None,
     jobs: int | None,
 ) -> None:
     """Say what would have been denied, asked, withheld or trimmed of recorded events, without acting.
@@ -66,10 +70,11 @@ def replay_command(
 
     \b
     jevhook replay                                   your own ledger, transcripts and rollouts
-    jevhook replay claude --against strict           what a stricter policy would change
+    jevhook replay claude --since 30d --against strict
     jevhook replay ~/.codex/sessions ledger --policy team.toml
     jevhook replay --policy strict --json events.jsonl > strict.jsonl
     """
+    window = _window(since, until)
     made = bench(policy, home, "")
     policies = [made.policy]
     if against is not None:
@@ -82,7 +87,7 @@ def replay_command(
     with ExitStack() as stack:
         files = _files(sources, made.policy, stack)
         step = stack.enter_context(_progress(sum(one.size for one in files)))
-        events = _events(files, met, step, stack, made.policy)
+        events = _events(files, met, step, stack, made.policy, window)
         try:
             for index, one in enumerate(replay(events, plan, lambda: met.bytes)):
                 sums.add(one)
@@ -183,10 +188,25 @@ def _file(source: Source) -> File:
     return File(source.path, lambda: history.open_file(source.path), source.named, size)
 
 
+def _window(since: str | None, until: str | None) -> tuple[str, str]:
+    """The two times as records have them, "" for none.  Raises UsageError."""
+    from ..evidence.read import moment
+
+    try:
+        return moment(since) if since else "", moment(until) if until else ""
+    except ValueError as wrong:
+        raise click.UsageError(clean(str(wrong))) from None
+
+
 def _events(
-    files: list[File], met: Met, step: Callable[[int], None], stack: ExitStack, policy: Policy
+    files: list[File],
+    met: Met,
+    step: Callable[[int], None],
+    stack: ExitStack,
+    policy: Policy,
+    window: tuple[str, str],
 ) -> Iterator[Item]:
-    """Each event with what a judge once answered about it.
+    """Each event of the time ``window`` with what a judge once answered about it; one that nobody dated is in any.
 
     Of an event in a transcript and in the ledger, or in two transcripts (a resumed session's), only the first counts.
     """
@@ -207,6 +227,8 @@ def _events(
         alone = len(files) == 1
         try:
             for past in history.read(source, "" if alone else file.place, met, named=file.named, progress=step):
+                if past.at and (past.at < window[0] or (window[1] and past.at >= window[1])):
+                    continue
                 if not alone and not _is_hook_event(past) and index.again(past, number):
                     met.skip("the event is in another file too", past.where)
                     continue

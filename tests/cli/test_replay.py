@@ -413,6 +413,22 @@ def test_the_words_for_ones_own_records_find_them(tmp_path: Path, private_home: 
     assert replay_files("ledger", "claude", "codex").stdout.startswith("8 events: 3 deny, 5 none\n")
 
 
+def test_only_the_events_of_a_time_are_taken(tmp_path: Path) -> None:
+    days = [f"2026-01-0{day}T12:00:00.000Z" for day in (1, 2, 3)]
+    (tmp_path / "ledger.ndjson").write_text(jsonl(*[entry("rm -rf ~", call=day, asked_at=day) for day in days]))
+    path = transcript(tmp_path, "git reset --hard")
+    path.write_text(
+        "".join(jsonl({**json.loads(line), "timestamp": days[1]}) for line in path.read_text().splitlines())
+    )
+    assert replay_files(tmp_path, "--since", "2026-01-02T00:00Z").stdout.startswith("4 events: 1 ask, 2 deny, 1 none\n")
+    assert replay_files(tmp_path, "--until", days[1]).stdout.startswith("1 events: 1 deny\n")
+    assert replay_files(tmp_path, "--since", "1h").stdout.startswith("0 events: none\n")
+    result = CliRunner().invoke(replay, ["--since", "yest\x1berday"], input="")
+    assert (
+        result.exit_code == 2 and "is no time: give an age such as 30d" in result.output and "\x1b" not in result.output
+    )
+
+
 def test_a_record_that_nobody_has_is_said_and_is_no_mistake() -> None:
     result = replay_files("claude")
     assert result.stdout == "0 events: none\n"

@@ -57,6 +57,7 @@ class Past:
     ``requests``  what the person had typed by then, newest last; None when nobody knows
     ``entry``     the ledger's entry: what was decided and answered then
     ``session``, ``call``  the host's own names, "" when absent
+    ``at``        when, ISO, in UTC; "" when nobody knows
     ``alone``     it is a case of its own and no part of a session
     ``trouble``   why it can't be judged; ``foreign`` when it is no known host's event
     """
@@ -69,6 +70,7 @@ class Past:
     entry: dict[str, Any] | None = None
     session: str = ""
     call: str = ""
+    at: str = ""
     alone: bool = False
     trouble: str = ""
     foreign: bool = False

@@ -101,6 +101,7 @@ def events(lines: Iterable[Line], place: str, met: Met) -> Iterator[Past]:
                 () if "agent_id" in made else tuple(requests),
                 session=session,
                 call=str(made["tool_use_id"]),
+                at=text_of(entry, "timestamp"),
             )
 
 

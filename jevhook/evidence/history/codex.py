@@ -97,7 +97,7 @@ def events(lines: Iterable[Line], place: str, met: Met) -> Iterator[Past]:
         if agent:
             made["agent_id"] = agent
         requests = () if agent else tuple(said if called_typed else read)
-        yield Past(where, made, "codex", requests=requests, session=session, call=call)
+        yield Past(where, made, "codex", requests=requests, session=session, call=call, at=text_of(entry, "timestamp"))
 
 
 def _call(payload: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:

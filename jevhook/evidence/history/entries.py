@@ -26,7 +26,7 @@ def events(lines: Iterable[Line], place: str, met: Met) -> Iterator[Past]:
     counted = Counted()
     for number, line in lines:
         where = at(place, number)
-        for entry in read_line(line, ALL, counted, where, []):
+        for entry in read_line(line, ALL, counted, where, None):
             made = event_of(entry, where)
             if made is not None:
                 yield made
@@ -68,6 +68,7 @@ def event_of(entry: dict[str, Any], where: str) -> Past | None:
         entry=entry,
         session=named["session"],
         call=named["tool_call"],
+        at=str(entry.get("asked_at") or ""),
     )
 
 

@@ -27,8 +27,8 @@ LOOKS_INSIDE = {
     "policy": frozenset(("", "check", "diff", "show")),
     "resident": frozenset(("", "status")),
 }
-# What turns a command that looks into one that changes something.
-_CHANGING = {"calibrate": ("--write",), "doctor": ("--fix",), "score": ("--keep",)}
+# What turns a command that looks into one that changes something, or hands a judge all that was recorded.
+_CHANGING = {"calibrate": ("--write",), "doctor": ("--fix",), "replay": ("--judge",), "score": ("--keep",)}
 _HELP = ("--help", "-h")
 _SWITCHES = ("--user", "--project", "--json")  # options without a value that may stand before --dry-run or a subcommand
 
