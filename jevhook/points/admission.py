@@ -256,8 +256,15 @@ _RUNNERS: dict[str, frozenset[str] | None] = {
             "pytest py.test unittest nosetests nose2 tox nox jest vitest mocha ava karma cypress playwright ctest phpunit "
             "pest rspec minitest cucumber behave robot make gmake ninja cmake meson bazel gradle gradlew mvn mvnw ant sbt "
             "tsc eslint webpack rollup vite esbuild turbo nx lerna just task rake invoke journalctl dmesg ansible-playbook "
-            "pip pip3 apt apt-get dnf yum brew conda mamba poetry pre-commit act xcodebuild msbuild"
+            "pre-commit act xcodebuild msbuild"
         )
+    ),
+    # what they list or show is read line by line
+    **dict.fromkeys(
+        _set("pip pip3 apt apt-get dnf yum brew conda mamba poetry"),
+        _set(
+            "install download wheel uninstall remove update upgrade full-upgrade dist-upgrade create add lock sync run build"
+        ),
     ),
     "npm": _set("test t tst run run-script install i ci add update audit start exec rebuild build publish"),
     "yarn": None,
@@ -406,14 +413,21 @@ def kind_of(text: str, purpose: str) -> str:
     if _is_data(head.lstrip(), text[-200:].rstrip(), purpose):
         return ""
     lines = head.split("\n")
+    if purpose == "run" and _holds_data(lines, text):
+        return ""
     if purpose != "run" and (_numbered(lines) or (purpose != "prose" and head.lstrip().startswith(_CODE_HEADS))):
         return ""
     if purpose in ("search", "listing"):
         return purpose if len(lines) >= 20 else ""
     if purpose == "prose":
         return "log" if _logs(lines) > 0.5 else "prose"
-    if purpose == "run" or any(mark in head or mark in text[-20_000:] for mark in _RUNNER_MARKS):
+    if any(mark in head or mark in text[-20_000:] for mark in _RUNNER_MARKS):
         return "log" if len(lines) >= 12 else ""
+    if purpose == "run":
+        if len(lines) < 12:
+            return ""
+        # A runner runs anything: what it prints may be a document, code, a table.
+        return "" if _logs(lines) < 0.1 and _made(lines) else "log"
     share = _logs(lines)
     if share >= (0.2 if purpose == "log" else 0.4) and len(lines) >= 12:
         return "log"
@@ -435,6 +449,38 @@ def _is_data(head: str, end: str, purpose: str) -> bool:
     if head[:1] == "[":
         return after in ('"', "{", "[", "]") and end[-1:] == "]"
     return head[:1] == "<" and end[-1:] == ">" and purpose != "run" and (after.isalpha() or after in ("!", "?"))
+
+
+def _holds_data(lines: Sequence[str], text: str) -> bool:
+    """Whether a text is JSON behind a few lines of a runner's own, and perhaps before some: npm names the script first."""
+    before = 0
+    for line in lines[:12]:
+        if line[:1] in ("{", "[") and line[1:40].lstrip()[:1] in ("", '"', "{", "[", "}", "]"):
+            end = max(text.rfind("\n}"), text.rfind("\n]"))
+            return (end if end > before else len(text)) - before > 0.8 * len(text)
+        before += len(line) + 1
+    return False
+
+
+def _made(lines: Sequence[str]) -> bool:
+    """Whether lines are of something that was made to be read whole: code, settings, a table, a text in paragraphs."""
+    filled = [line for line in lines[:400] if line.strip()]
+    code = settings = 0
+    columns: dict[tuple[str, int], int] = {}
+    for line in filled:
+        told = line.strip()
+        code += told[-1] in "{};,("
+        name, colon, value = told.removeprefix("- ").partition(":")
+        settings += (
+            bool(colon) and value[:1] in ("", " ") and name.strip("\"'").replace("_", "a").replace("-", "a").isalnum()
+        )
+        for sign in (",", "\t", "|", ";"):
+            if sign in line:
+                of = (sign, line.count(sign))
+                columns[of] = columns.get(of, 0) + 1
+    most = max(columns.values(), default=0)
+    blank = len(lines[:400]) - len(filled)
+    return max(code * 2, settings * 1.4, most * 1.25) > len(filled) or (blank > 0.25 * len(filled) and _reads(lines))
 
 
 def _numbered(lines: Sequence[str]) -> bool:

@@ -286,6 +286,34 @@ def test_data_is_left_alone_for_half_of_it_is_none(ctx: Context, text: str) -> N
     assert admission.prepare(bash("curl -s https://api.example/x", text), ctx) is None
 
 
+CODE = "".join(f"export function f{n}(a: number) {{\n  return a + {n};\n}}\n\n" for n in range(200))
+TABLE = "id,name,amount\n" + "".join(f"{n},customer {n},{n}.5\n" for n in range(600))
+SETTINGS = "".join(f"- name: svc{n}\n  image: repo/svc{n}:1.{n}\n  tag: v{n}\n" for n in range(200))
+REVIEW = "".join(f"## {n}\n\nFunction f{n} leaks handle {n}; mend it in module m{n} first.\n\n" for n in range(150))
+CONFIG = json.dumps({"options": {f"option{n}": f"value {n}" for n in range(300)}}, indent=2)
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("npm run config", f"\n> shop@1.0.0 config\n> node config.js\n\n{CONFIG}\n"),
+        ("yarn config", f"yarn run v1.22.22\n$ node config.js\n{CONFIG}\nDone in 0.52s.\n"),
+        ("npx tsc --showConfig", f"npm warn exec\n{CONFIG}"),
+        ("npx prettier src/a.ts", CODE),
+        ("npx prettier src/a.ts", CODE.replace("\n", "\r\n")),
+        ("uv run export.py", TABLE),
+        ("cargo run", TABLE.replace(",", "\t")),
+        ("docker compose config", SETTINGS),
+        ("make dump", SETTINGS),
+        ("npm run review", REVIEW),
+        ("pip freeze", "".join(f"package{n}==1.{n}.0\n" for n in range(400))),
+        ("apt list", "".join(f"package{n}/stable 1.{n} amd64\n" for n in range(400))),
+    ],
+)
+def test_what_a_runner_prints_may_be_no_log(ctx: Context, command: str, text: str) -> None:
+    assert handed_on(bash(command, text), ctx) == text
+
+
 def test_what_saves_less_than_it_costs_is_left_alone(ctx: Context) -> None:
     # Every line is an error of its own kind: nothing can go.
     words = [a + b for a in "abcdefghijklmnopqrstuvwxyz" for b in "abcdef"]
@@ -633,9 +661,9 @@ def test_large_outputs_are_read_in_bounded_time(chars: int, seconds: float, kind
 @pytest.mark.parametrize("text", ["x" * 5_000_000, "error " * 800_000, "\n" * 3_000_000, "a/b " * 1_000_000])
 def test_no_text_is_slow(text: str) -> None:
     part = admission.Part((), text, "log")
-    began = time.perf_counter()
+    began = time.process_time()
     admission.choose(part, {"error": 1.0})
-    assert time.perf_counter() - began < 8.0
+    assert time.process_time() - began < 8.0
 
 
 def test_importing_the_point_imports_nothing_heavy() -> None:
