@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from jevhook.hosts import claude, claude_install, codex, codex_install
+from jevhook.install import plan
 
 HOOKS = Path(__file__).parents[2] / "hooks"
 FILES = [("claude-settings.json", claude_install), ("codex-hooks.json", codex_install)]
@@ -32,11 +34,28 @@ def test_every_entry_is_our_command_with_the_hosts_name_and_an_id_to_replace(fil
         # No timeout: the host's own 600 s stands, and a hook that runs out of time lets the call through.
         assert set(entry) == {"type", "command"}
         assert entry["type"] == "command"
-        # -I: a repository can set the host's environment, and PYTHONPATH or PYTHONHOME would switch the gate off.
-        program, *module, room = shlex.split(entry["command"])[:5]
-        flags = shlex.split(entry["command"])[5:]
-        assert program.startswith("/PATH/TO/") and module == ["-I", "-m", "jevhook"] and room == "hook"
-        assert flags == ["--host", host.NAME, "--id", "REPLACE-WITH-SOMETHING-ONLY-YOU-KNOW"]
+        assert entry["command"] == written("/PATH/TO/jevhook", host.NAME, "REPLACE-WITH-SOMETHING-ONLY-YOU-KNOW")
+
+
+def written(repo: str, host: str, ident: str) -> str:
+    """The command line that ``jevhook install`` writes, for a clone in ``repo``; without the warm process's folder."""
+    return plan.command(f"{repo}/.venv/bin/python", host, ident).replace(str(HOOKS.parent), repo)
+
+
+@pytest.mark.parametrize("name", ["claude", "codex"])
+def test_an_installed_line_is_the_one_to_paste_but_for_the_warm_processs_folder(name: str) -> None:
+    pasted = shlex.split(written("/clone", name, "0123"))
+    assert pasted == ["/clone/.venv/bin/python", "-I", "-S", "/clone/jevhook/__main__.py", *pasted[4:]]
+    installed = shlex.split(plan.command("/clone/.venv/bin/python", name, "0123", resident="/r"))
+    installed[3] = installed[3].replace(str(HOOKS.parent), "/clone")
+    assert [word for word in installed if word not in ("--resident", "/r")] == pasted
+
+
+@pytest.mark.parametrize("file", ["README.md", "scripts/try", "hooks/claude-plugin/hooks/hooks.json"])
+def test_every_place_that_shows_the_line_shows_this_form(file: str) -> None:
+    text = (HOOKS.parent / file).read_text()
+    found = re.findall(r"\.venv/bin/python\\?\"? (\S+ \S+) \S*/jevhook/__main__\.py\\?\"? hook --host", text)
+    assert found and set(found) == {"-I -S"} and "-m jevhook hook" not in text
 
 
 @pytest.mark.parametrize(("host", "install"), [(claude, claude_install), (codex, codex_install)])
