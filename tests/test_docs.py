@@ -16,7 +16,7 @@ from jevhook.cli.rules import shipped
 from jevhook.systemone import wire
 
 REPO = Path(__file__).resolve().parents[1]
-PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/architecture.md"]
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/architecture.md", "docs/install.md"]
 ROOMS = ("jevhook", "policies", "hooks", "scripts", "tests", "docs", ".ci")
 
 
