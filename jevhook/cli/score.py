@@ -15,10 +15,10 @@ from .. import config, policy
 from ..evidence import card as cards
 from ..evidence import cases, kept, truth
 from ..evidence.figures import Share, share_of
-from ..evidence.judged import judge_by
+from ..evidence.judged import as_active, ask_by, judge_by
 from ..evidence.labels import labels
 from ..evidence.read import entries
-from ..evidence.rows import AMBIGUOUS, CWD, HOME, Row, Skipped, rows
+from ..evidence.rows import AMBIGUOUS, CWD, HOME, Row, Skipped, read, rows
 from ..text.printable import visible
 from .judging import load_policy
 from .person import at_keyboard
@@ -46,6 +46,15 @@ _TITLES = {
 @click.option(
     "--disk", is_flag=True, help="Look at this machine's files as the hook does; the card is of this machine then."
 )
+@click.option(
+    "--ask", is_flag=True, help="Ask the policy's judge, as the hook would, about rows without recorded answers."
+)
+@click.option(
+    "--answered",
+    type=click.Path(dir_okay=False, writable=True),
+    metavar="FILE",
+    help="With --ask: write the rows with their answers to FILE, to be scored again without a call.",
+)
 @click.option("--wrong", type=click.IntRange(0), default=0, metavar="N", help="Show the first N rows that went wrong.")
 @click.option("--out", type=click.Path(dir_okay=False, writable=True), metavar="FILE", help="Write the card to FILE.")
 @click.option(
@@ -60,15 +69,15 @@ _TITLES = {
 )
 @click.option("--json", "as_json", is_flag=True, help="The card as JSON; with --compare, {card, comparison}.")
 def score(
-    data: tuple[str, ...], local: bool, chosen: str | None, home: str, cwd: str, disk: bool, wrong: int, out: str | None,
-    keep: bool, old: str | None, as_json: bool,
+    data: tuple[str, ...], local: bool, chosen: str | None, home: str, cwd: str, disk: bool, ask: bool,
+    answered: str | None, wrong: int, out: str | None, keep: bool, old: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Judge labelled rows and say how often the gate is right, with what that figure may be off by (95 %).
 
     A row is one JSON object a line: {"command" or "tool" and "input" (and "result") or "event", "expected": allow, ask,
-    block, deny, not-deny, withhold, trim, keep}; category, ambiguous, cwd, home, host and judge (recorded answers) may
-    be there too. Nothing is run, sent or looked up: the same rows, policy and version give the same card. Every point
-    that is not off is scored, in shadow too.
+    block, deny, not-deny, withhold, trim, keep}; category, ambiguous, cwd, home, host, user_requests and judge (recorded
+    answers) may be there too. Nothing is run, and without --ask nothing is sent or looked up: the same rows, policy and
+    version give the same card. Every point that is not off is scored, in shadow too.
 
     With --compare the exit code is 1 when a share is surely worse: fewer stopped or denied of what should be, more of
     what should not. Cards of the same rows are compared row by row.
@@ -77,39 +86,47 @@ def score(
     jevhook score commands.jsonl --wrong 20
     jevhook score commands.jsonl --out before.json
     jevhook score commands.jsonl --policy strict --compare before.json
+    jevhook score commands.jsonl --ask --answered answered.jsonl
     jevhook score --local --keep
     """
     if not data and not local:
         raise click.UsageError("name a file of labelled rows, or give --local for your own labelled decisions")
+    if answered and not ask:
+        raise click.UsageError("--answered goes with --ask")
     if keep:
         at_keyboard("jevhook score --keep")
     before = _card(old) if old else None
-    made = load_policy(chosen, "")
-    skipped = Skipped()
-    tally, bad, judged_rows = cards.Tally(), [], []
-    judge = judge_by(made, disk=disk)
+    made = as_active(load_policy(chosen, ""))
+    skipped, tally, judge = Skipped(), cards.Tally(), judge_by(made, disk=disk)
+    bad: list[tuple[Row, str, str]] = []
+    scored: list[Row] = []
+    asking = _Asking(made, disk) if ask else None
     sys.setrecursionlimit(max(sys.getrecursionlimit(), 6000))  # as the hook does: the same line, the same verdict
     for row, line in _watched(_rows(data, local, made, skipped, home, cwd)):
+        if asking is not None:
+            row, line = asking.about(row, line)
         judged = judge(row)
         tally.add(row, judged, line)
-        judged_rows.append(row)
+        scored.append(row)
         letter = tally.outcomes[-1]
         if row.expected != AMBIGUOUS and not cards.right(row.expected, letter):
             bad.append((row, letter, judged.rule))
-    for told in skipped.said():
+    for told in [*skipped.said(), *(asking.said() if asking is not None else ())]:
         click.echo(policy.clean(told), err=True)
     if not tally.expected:
         raise click.ClickException("no row could be scored")
     found = tally.card(made, {"home": home, "cwd": cwd, "disk": disk}, skipped.kinds, time.time())
     comparison = cards.compare(before, found) if before is not None else None
+    if answered and asking is not None:
+        _write(answered, b"".join(asking.lines))
     if out:
-        _write(out, found)
+        _write(out, json.dumps(found).encode() + b"\n")
     if as_json:
         click.echo(json.dumps(found if comparison is None else {"card": found, "comparison": _plain(comparison)}))
     else:
         click.echo("\n".join([*lines(found), *_wrong(bad, wrong)]))
         if comparison is not None:
-            click.echo("\n".join(["", *_compared(comparison, judged_rows, before or {}, found)]))
+            click.echo("\n".join(["", *_compared(comparison, scored, before or {}, found)]))
     if keep:
         try:
             click.echo(f"kept as {policy.clean(kept.add(dict(os.environ), found))}", err=True)
@@ -138,6 +155,34 @@ def _rows(
             continue
         line = json.dumps(found, sort_keys=True).encode()
         yield from ((row, line) for row in rows([line], "local", skipped, home, cwd))
+
+
+class _Asking:
+    """Puts rows to the policy's judge; ``lines`` are all rows as they are scored, with their answers."""
+
+    def __init__(self, made: policy.Policy, disk: bool) -> None:
+        self.lines: list[bytes] = []
+        self._ask = ask_by(made, dict(os.environ), disk=disk)
+        self._answered = 0
+        self._silent: dict[str, int] = {}
+
+    def about(self, row: Row, line: bytes) -> tuple[Row, bytes]:
+        """The row and its line, with answers where the judge was asked and gave some."""
+        if not row.answers:
+            judge, why = self._ask(row)
+            if judge:
+                line = json.dumps({**json.loads(line), "judge": judge}).encode()
+                row = read(line, row.line, row.home, row.event.cwd)
+                self._answered += 1
+            elif why:
+                self._silent[why] = self._silent.get(why, 0) + 1
+        self.lines.append(line.strip() + b"\n")
+        return row, line
+
+    def said(self) -> list[str]:
+        """What came of the asking."""
+        told = [f"{self._answered} rows were put to the judge and answered"]
+        return told + [f"{count} rows without an answer: {why}" for why, count in self._silent.items()]
 
 
 def _watched(found: Iterator[tuple[Row, bytes]]) -> Iterator[tuple[Row, bytes]]:
@@ -281,9 +326,9 @@ def _card(path: str) -> dict[str, Any]:
         raise click.ClickException(f"{policy.clean(path)}: {policy.clean(str(wrong))}") from None
 
 
-def _write(path: str, found: Mapping[str, Any]) -> None:
+def _write(path: str, data: bytes) -> None:
     try:
-        with click.open_file(path, "w", encoding="utf-8", atomic=path != "-") as file:
-            file.write(json.dumps(found) + "\n")
+        with click.open_file(path, "wb", atomic=path != "-") as file:
+            file.write(data)
     except OSError as failed:
         raise click.ClickException(f"{policy.clean(path)}: cannot be written: {failed.strerror or failed}") from None

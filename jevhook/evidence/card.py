@@ -85,7 +85,7 @@ class Tally:
                 _count(self._points[point], stop, right(row.expected, LETTERS.get(word, "n")))
         for rule in judged.rules:
             self._rules[rule][0 if stop else 1] += 1
-        for name, p in probabilities(row.answers):
+        for name, p in probabilities(row):
             self._answers[name].append((p, stop == MEANS[name]))
 
     def _add_cost(self, row: Row) -> None:
@@ -150,12 +150,18 @@ def _concerned(row: Row) -> str:
     return {"w": "tool.injection", "t": "tool.admission"}.get(row.expected, "tool.risk")
 
 
-def probabilities(answers: Mapping[str, Any]) -> Iterable[tuple[str, float]]:
-    """(question, probability) of tool.risk's recorded yes/no answers."""
-    for name, answer in answers.items():
-        p = answer.get("p") if isinstance(answer, dict) else None
-        if f"tool.risk.{name}" in MEANS and isinstance(p, (int, float)) and not isinstance(p, bool) and 0 <= p <= 1:
-            yield f"tool.risk.{name}", float(p)
+def probabilities(row: Row) -> Iterable[tuple[str, float]]:
+    """(question, probability) of the recorded yes/no answers; of the passages of one result, the highest."""
+    found = {name: p for name, answer in row.answers.items() if (p := _p(answer)) is not None}
+    if row.event.kind == "after-tool":
+        asked = [p for name, p in found.items() if name[:1] == "p" and name[1:].isdecimal()]
+        return [("tool.injection.order", max(asked))] if asked else []
+    return [(f"tool.risk.{name}", p) for name, p in found.items() if f"tool.risk.{name}" in MEANS]
+
+
+def _p(answer: Any) -> float | None:
+    p = answer.get("p") if isinstance(answer, dict) else None
+    return float(p) if isinstance(p, (int, float)) and not isinstance(p, bool) and 0 <= p <= 1 else None
 
 
 def shares(expected: str, outcomes: str) -> dict[str, Share]:
@@ -173,8 +179,12 @@ def digest(body: Mapping[str, Any]) -> str:
 
 
 def policy_digest(policy: Policy, now: float) -> str:
-    """Of all in a policy that a row's verdict hangs on: its tables, its compiled rules, the exceptions that hold."""
+    """Of all in a policy that a row's verdict hangs on: its tables, its compiled rules, the exceptions that hold.
+
+    ``policy`` as ``judged.as_active`` gives it, so that a promotion from shadow is no other policy.
+    """
     tables = {name: getattr(policy, name) for name in ("modes", "rule_modes", "thresholds", "leave", "allow")}
+    tables["judge"] = {key: policy.judge.get(key) for key in ("when", "max_questions")}
     compiled = {name: value for name, value in rules(policy).items() if name != "exceptions"}
     held = [
         {k: v for k, v in entry.items() if k not in ("comment", "expires", "layer")}

@@ -1,22 +1,23 @@
-"""What the gate decides about a labelled row: no call, no memory, nothing written, and by default no disk.
+"""What the gate decides about a labelled row: no memory, nothing written, and by default no disk.
 
 A row is judged as if every point that is not off were active: a scorecard says how well a point judges, whether it
-acts is its mode's business.  Where a row carries what a judge answered then, the answers are put to the policy's
-thresholds of now.
+acts is its mode's business.  Where a row carries what a judge answered then, that judge answers again so; no call is
+made but by ``ask_by``.
 """
 
 from __future__ import annotations
 
+import copy
 import os
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..decide import decide
-from ..event import Decision
-from ..points import Context, risk
-from ..policy import Policy
-from ..policy import rules as compiled
+from ..decide import Verdict, decide
+from ..judges import JudgeReply
+from ..points import Context
+from ..policy import POINTS, Policy
 from ..shell.world import RealWorld
 from .rows import Row
 
@@ -64,56 +65,109 @@ class Nowhere:
         return None
 
 
+def as_active(policy: Policy) -> Policy:
+    """A copy in which every point that is not off is active."""
+    made = copy.copy(policy)
+    made.modes = {"default": "off"}
+    for point in POINTS:
+        made.modes[point] = "off" if policy.mode(point) == "off" else "active"
+    return made
+
+
+class Recorded:
+    """The judge that says what was said then; what was not asked then has no answer."""
+
+    name = "recorded"
+
+    def __init__(self, answers: Mapping[str, Any]) -> None:
+        self.answers = answers
+
+    def ask(self, state: Any, questions: Mapping[str, Any], deadline: float) -> JudgeReply:
+        """See ``Judge``.  After a tool a question's name has its point's number in front."""
+        found = {name: self.answers[bare] for name in questions if (bare := name.rpartition(":")[2]) in self.answers}
+        return JudgeReply(self.name, "", answers=found)
+
+
 def judge_by(policy: Policy, *, disk: bool = False) -> Callable[[Row], Judged]:
     """A function that judges rows under ``policy``.  ``disk``: look at this machine's files, as the hook does."""
-    worlds: dict[str, tuple[dict[str, str], Any]] = {}
+    world = _worlds(disk)
 
     def judge(row: Row) -> Judged:
-        if row.home not in worlds:
-            env = {"HOME": row.home, "USER": os.path.basename(row.home)}
-            worlds[row.home] = (env, (RealWorld if disk else Nowhere)(env, row.home))
-        env, world = worlds[row.home]
+        env = _env(row.home)
         ctx = Context(policy, env, 0.0, home=row.home, offline=True)
-        ctx.world = world
+        ctx.world = world(row.home)
+        ctx.asks, ctx.requests = bool(row.answers), list(row.requests)
+        ctx.choose = lambda *_, **__: (Recorded(row.answers), "recorded")
         try:
-            verdict = decide(row.event, policy, ctx, EVERYTHING)
+            return _read(decide(row.event, policy, ctx, EVERYTHING))
         except Exception as wrong:  # the hook would be silent
             return Judged("none", trouble=f"{type(wrong).__name__}: {wrong}"[:200])
-        points = {str(one["point"]): str(one["judged"]) for one in verdict.points if one.get("mode") != "off"}
-        rules = {
-            str(hit["id"])
-            for one in verdict.points
-            for hit in one.get("rules", ())
-            if hit.get("severity") in ("ask", "deny") and hit.get("mode") != "off"
-        }
-        by = {str(one["point"]): str(one.get("rule") or "") for one in verdict.points}
-        rules |= {by[point] for point, word in points.items() if word in STOPS and by[point]}
-        if row.answers and risk.ID in points:
-            points[risk.ID] = _with_answers(points[risk.ID], row, policy, rules)
-        spoke = max(points, key=lambda point: _STRENGTH.get(points[point], 0), default="")
-        outcome = points.get(spoke, "none")
-        return Judged(
-            outcome if outcome in _STRENGTH else "none",
-            points,
-            tuple(sorted(rules)),
-            by.get(spoke, ""),
-            verdict.troubles[0][:200] if verdict.troubles else "",
-        )
 
     return judge
 
 
-def _with_answers(judged: str, row: Row, policy: Policy, hits: set[str]) -> str:
-    """What tool.risk makes of the recorded answers; a deny is never lifted."""
-    if judged == "deny":
-        return judged
-    active = {
-        name: answer
-        for name, answer in row.answers.items()
-        if isinstance(answer, dict) and policy.rule_mode(f"{risk.ID}.{name}") == "active"
+def ask_by(
+    policy: Policy, env: Mapping[str, str], *, disk: bool = False
+) -> Callable[[Row], tuple[dict[str, Any], str]]:
+    """A function that puts a row to the policy's own judge, where the hook would ask it.
+
+    It gives (the row's ``judge`` part, {} where nobody was asked or answered; why not, "" for rows that need no judge).
+    """
+    world = _worlds(disk)
+
+    def ask(row: Row) -> tuple[dict[str, Any], str]:
+        ctx = Context(policy, env, time.monotonic(), home=row.home, offline=True)
+        ctx.world = world(row.home)
+        ctx.asks, ctx.requests = True, list(row.requests)
+        answers: dict[str, Any] = {}
+        made: dict[str, Any] = {}
+        why = ""
+        for part in decide(row.event, policy, ctx, EVERYTHING).points:
+            judge = part.get("judge")
+            if not isinstance(judge, dict):
+                continue
+            error = judge.get("error")
+            if error:
+                why = f"{error.get('kind')}: {error.get('message')}"
+            elif not judge.get("asked"):
+                why = str(judge.get("why") or "nobody was asked")
+            elif judge.get("egress") != "shape":
+                answers |= judge.get("answers") or {}
+                made = {"answers": answers, "user_requests": len(row.requests), "usage": judge.get("usage") or {}}
+                made["model"] = f"{judge.get('provider')}/{judge.get('model')}"
+        return (made, "") if answers else ({}, why)
+
+    return ask
+
+
+def _env(home: str) -> dict[str, str]:
+    return {"HOME": home, "USER": os.path.basename(home)}
+
+
+def _worlds(disk: bool) -> Callable[[str], Any]:
+    """The world as seen from a home directory, made once for each."""
+    known: dict[str, Any] = {}
+
+    def world(home: str) -> Any:
+        if home not in known:
+            known[home] = (RealWorld if disk else Nowhere)(_env(home), home)
+        return known[home]
+
+    return world
+
+
+def _read(verdict: Verdict) -> Judged:
+    points = {str(one["point"]): str(one["judged"]) for one in verdict.points if one.get("mode") != "off"}
+    by = {str(one["point"]): str(one.get("rule") or "") for one in verdict.points}
+    rules = {
+        str(hit["id"])
+        for one in verdict.points
+        for hit in one.get("rules", ())
+        if hit.get("severity") in ("ask", "deny") and hit.get("mode") != "off"
     }
-    table = compiled(policy)["rules"]
-    rules_said = Decision(judged)  # type: ignore[arg-type]
-    rules_said.unrecoverable = any(table.get(rule, {}).get("unrecoverable") for rule in hits)
-    yes, no = policy.threshold("tool.risk.yes", 0.8), policy.threshold("tool.risk.no", 0.2)
-    return risk.combine(rules_said, active, ["asked"] * row.requests, row.event, yes, no).outcome
+    rules |= {by[point] for point, word in points.items() if word in STOPS and by[point]}
+    spoke = max(points, key=lambda point: _STRENGTH.get(points[point], 0), default="")
+    outcome = points.get(spoke, "none")
+    stopped = outcome in _STRENGTH
+    trouble = verdict.troubles[0][:200] if verdict.troubles else ""
+    return Judged(outcome if stopped else "none", points, tuple(sorted(rules)), by[spoke] if stopped else "", trouble)

@@ -9,7 +9,8 @@ One JSON object a line, in any of these shapes; ``expected`` may also stand as `
     {"hook_event_name": "PreToolUse", …, "expected": "allow"}
 
 Beside them, where they are known: ``category``, ``ambiguous`` (true: shown, never counted), ``cwd``, ``home``, ``host``,
-``id``, and ``judge`` with what a judge answered: ``{"answers": {"asked": {"p": 0.9}, …}, "user_requests": 1, "usage": {…}}``.
+``id``, ``user_requests`` (texts: what the user had typed), and ``judge`` with what a judge answered:
+``{"answers": {"asked": {"p": 0.9}, …}, "user_requests": 1, "usage": {…}}``.
 
 ``expected``: *allow*, *pass*, *keep*, *none*: nothing is said.  *block*, *stop*, *ask*: stopped, by a question or a
 denial.  *deny*: the same, and whether it was denied is counted too.  *not-deny*: anything but a denial.  *withhold*,
@@ -36,7 +37,10 @@ HOME, CWD = "/home/dev", "/home/dev/work/shop"  # where a row is that says nothi
 
 @dataclass(frozen=True)
 class Row:
-    """``line`` from 1; ``expected`` one letter of WORDS, or AMBIGUOUS; ``answers`` what a judge said then, else {}."""
+    """``line`` from 1; ``expected`` one letter of WORDS, or AMBIGUOUS; ``answers`` what a judge said then, else {}.
+
+    ``requests``: what the user had typed; of answers on record often only how many texts that were is known.
+    """
 
     line: int
     event: Event
@@ -44,7 +48,7 @@ class Row:
     home: str = HOME
     category: str = ""
     answers: dict[str, Any] = field(default_factory=dict)
-    requests: int = 0
+    requests: tuple[str, ...] = ()
     usage: dict[str, Any] = field(default_factory=dict)
 
 
@@ -101,6 +105,8 @@ def read(line: bytes, number: int, home: str = HOME, cwd: str = CWD) -> Row:
     told = found.get("judge")
     judge: dict[str, Any] = told if isinstance(told, dict) else {}
     answers, usage, asked = judge.get("answers"), judge.get("usage"), judge.get("user_requests")
+    listed = found.get("user_requests")
+    typed = [text for text in listed if isinstance(text, str)] if isinstance(listed, list) else []
     return Row(
         number,
         _event(found, cwd if own_home == home else own_home),
@@ -108,7 +114,7 @@ def read(line: bytes, number: int, home: str = HOME, cwd: str = CWD) -> Row:
         own_home,
         (_text(found, "category") or _text(found, "kind"))[:80],
         answers if isinstance(answers, dict) else {},
-        asked if type(asked) is int else 1,
+        tuple(typed) or ("(not recorded)",) * (min(asked, 3) if type(asked) is int else bool(answers)),
         usage if isinstance(usage, dict) else {},
     )
 

@@ -55,7 +55,12 @@ def test_a_row_in_any_of_its_shapes(given: dict[str, Any], wanted: tuple[str, st
 def test_what_a_judge_answered_then_comes_along() -> None:
     judge = {"answers": {"asked": {"p": 0.9}}, "user_requests": 2, "usage": {"input_tokens": 7}}
     row = read(json.dumps({"command": "ls", "expected": "allow", "category": "c", "judge": judge}).encode(), 1)
-    assert (row.answers, row.requests, row.usage, row.category) == ({"asked": {"p": 0.9}}, 2, {"input_tokens": 7}, "c")
+    assert (row.answers, row.requests, row.usage, row.category) == (
+        {"asked": {"p": 0.9}},
+        ("(not recorded)",) * 2,
+        {"input_tokens": 7},
+        "c",
+    )
 
 
 # (line, what is said)

@@ -89,7 +89,7 @@ def command(inv: Invocation) -> Flow | None:
         fact = "withheld" if withheld else "command"
         inv.add("gate", Target("none", shown, ("gate",)), facts=(fact,), detail=shown)
     elif inv.args[:1] in (["report"], ["score"]) or inv.args[:2] == ["ledger", "export"]:
-        for out in values_of(inv.args, "--out"):
+        for out in values_of(inv.args, "--out", "--answered"):
             if out != "-":
                 over = "--force" in inv.args or inv.args[:1] == ["score"]
                 inv.add("overwrite" if over else "write", inv.target(out))
