@@ -28,7 +28,9 @@ LOOKS_INSIDE = {
     "resident": frozenset(("", "status")),
 }
 # What turns a command that looks into one that changes something, or hands a judge all that was recorded.
-_CHANGING = {"calibrate": ("--write",), "doctor": ("--fix",), "replay": ("--judge",), "score": ("--keep",)}
+_CHANGING = {
+    "calibrate": ("--write",), "doctor": ("--fix",), "replay": ("--judge",), "score": ("--ask", "--keep"),
+}  # fmt: skip
 _HELP = ("--help", "-h")
 _SWITCHES = ("--user", "--project", "--json")  # options without a value that may stand before --dry-run or a subcommand
 
