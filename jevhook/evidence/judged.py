@@ -19,9 +19,9 @@ from ..judges import JudgeReply
 from ..points import Context
 from ..policy import POINTS, Policy
 from ..shell.world import RealWorld
+from .cases import STOPS
 from .rows import Row
 
-STOPS = ("ask", "deny", "withhold", "trim")
 EVERYTHING = frozenset(("allow", "context", "ask", "deny", "withhold", "trim"))
 _STRENGTH = {"ask": 1, "trim": 1, "withhold": 2, "deny": 3}
 
