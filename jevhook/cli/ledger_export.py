@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
@@ -15,14 +15,10 @@ from ..evidence import labels, otlp, parquet, table
 from ..evidence.out import in_one_step
 from ..evidence.read import Counted, Wanted, entries
 from ..text.redact import redact_value
+from .extras import need
 from .ledger_filter import filters, wanted
+from .ledger_stats import progress
 from .person import no_agent
-
-
-class Missing(click.ClickException):
-    """An extra is not installed."""
-
-    exit_code = 2
 
 
 @click.command("export", short_help="The ledger for a warehouse, a collector, or a script.")
@@ -77,19 +73,15 @@ def export(kind: str, out: str, endpoint: str, header: tuple[str, ...], source: 
         click.echo(policy.clean(counted.said()), err=True)
 
 
-def need(extra: str, wrong: ImportError) -> NoReturn:
-    """Says which extra to install.  Raises Missing."""
-    raise Missing(f"this needs the extra {extra}: pip install 'jevhook[{extra}]' ({wrong.name} is missing)") from None
-
-
 def _path(env: dict[str, str]) -> str:
     return str(policy.load(env, in_hook=False, managed=policy.MANAGED).ledger.get("path") or "")
 
 
 def _rows(env: dict[str, str], filter_: Wanted, counted: Counted, source: str) -> Iterator[dict[str, Any]]:
     said = labels.labels(env)
-    for entry in entries(env, _path(env), filter_, counted=counted):
-        yield from table.rows(entry, said.get(str(entry.get("id"))), env, source)
+    with progress("reading the ledger") as told:
+        for entry in entries(env, _path(env), filter_, counted=counted, progress=told):
+            yield from table.rows(entry, said.get(str(entry.get("id"))), env, source)
 
 
 def _jsonl(env: dict[str, str], filter_: Wanted, out: str, counted: Counted) -> str:

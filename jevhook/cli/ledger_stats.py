@@ -18,7 +18,7 @@ from ..evidence.labels import labels
 from ..evidence.read import Counted, Wanted, entries
 from ..evidence.stats import stats as added_up
 from ..text.printable import visible
-from .ledger_export import need
+from .extras import need
 from .ledger_filter import filters, wanted
 
 T = TypeVar("T")

@@ -62,7 +62,7 @@ def report(
         source="" if no_examples else ", ".join(files) or book.path(env, path),
         version=__version__,
         wanted=", ".join(filter(None, words)),
-        skipped=counted.said(),
+        skipped=counted.said() if not no_examples else f"{counted.skipped} lines skipped" if counted.skipped else "",
         examples=not no_examples,
     )
     text = page(found, about)

@@ -168,9 +168,9 @@ def milliseconds(value: float) -> str:
 
 def _svg(name: str, title: str, described: str, height: float, parts: Sequence[str], width: float = WIDTH) -> str:
     return (
-        f'<svg class="chart" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
+        f'<div class="plot"><svg class="chart" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
         f'aria-labelledby="{name}-title {name}-desc"><title id="{name}-title">{escaped(title)}</title>'
-        f'<desc id="{name}-desc">{escaped(described)}</desc>{"".join(parts)}</svg>'
+        f'<desc id="{name}-desc">{escaped(described)}</desc>{"".join(parts)}</svg></div>'
     )
 
 

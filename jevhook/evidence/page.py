@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from ..state.budget import usd
 from . import charts
 from .charts import Dot, Series, escaped, milliseconds
-from .figures import Share
+from .figures import ENOUGH_ANSWERS, Share, calibration
 from .summary import STEP, STOPS, Example, JudgePart, Rule, Spread, Summary, moment
 
 MARK = "<!doctype html><!-- made by jevhook report -->"  # a page of ours may be written over
 COLUMNS = 62  # at most in a chart over time
-MIN_PAIRS = 10  # labelled probabilities below which a calibration curve says nothing
 _WORDS = {"deny": "denied", "ask": "asked", "withhold": "withheld", "trim": "trimmed"}
 _KINDS = {
     "breaker": "not asked: the judge kept failing (breaker)",
@@ -72,7 +71,7 @@ def page(found: Summary, about: About) -> str:
     sections = [
         _over_time(found),
         _stopped(found, about),
-        _noisy(found),
+        _noisy(found, about),
         _time(found),
         _points(found),
         _cost(found),
@@ -218,7 +217,7 @@ def _example(one: Example) -> str:
     )
 
 
-def _noisy(found: Summary) -> str:
+def _noisy(found: Summary, about: About) -> str:
     title = "Noisiest rules"
     if not found.rules:
         return _section("noisy", title, _missing("No rule stopped anything."))
@@ -227,7 +226,7 @@ def _noisy(found: Summary) -> str:
     shadow = any(rule.shadow for _, rule in ranked)
     head = [
         "rule",
-        "",
+        "how often",
         "stops",
         *(["in shadow"] if shadow else []),
         "let run after all",
@@ -239,7 +238,7 @@ def _noisy(found: Summary) -> str:
     def row(name: str, rule: Rule) -> list[str]:
         css = next((f"s-{kind}" for kind in STOPS if rule.stops[kind]), "s-other")
         return [
-            f"<code>{said(name)}</code>",
+            f"<code>{said(name)}</code>{_why(rule, about)}",
             charts.bar(_all(rule) / most, css),
             _n(sum(rule.stops.values())),
             *([_n(rule.shadow)] if shadow else []),
@@ -258,6 +257,10 @@ def _noisy(found: Summary) -> str:
             f"{len(rows) - 12} more rules", _table(head, rows[12:], numbers=range(2, len(head) - 1), plain=False)
         )
     return _section("noisy", title, body)
+
+
+def _why(rule: Rule, about: About) -> str:
+    return f'<span class="meta why">{said(rule.said)}</span>' if rule.said and about.examples else ""
 
 
 def _time(found: Summary) -> str:
@@ -286,7 +289,7 @@ def _time(found: Summary) -> str:
                 _ms(spread.total / spread.count),
             ]
         )
-    body += "</div>" + _table(["", "times", "p50", "p95", "p99", "longest", "mean"], rows)
+    body += "</div>" + _table(["what", "times", "p50", "p95", "p99", "longest", "mean"], rows)
     return _section("time", title, body)
 
 
@@ -404,61 +407,41 @@ def _fallbacks(found: Summary) -> str:
 
 
 def _calibration(found: Summary) -> str:
-    title = "Calibration: is what is said what comes true?"
-    ready = {name: pairs for name, pairs in sorted(found.pairs.items()) if len(pairs) >= MIN_PAIRS}
+    title = "Calibration: does what is said come true?"
+    ready = {name: pairs for name, pairs in sorted(found.pairs.items()) if len(pairs) >= ENOUGH_ANSWERS}
     labelled = found.good + found.bad
     if not ready:
-        lacks = []
+        best = max((len(pairs) for pairs in found.pairs.values()), default=0)
         if not found.probabilities:
-            lacks.append("no line in this time holds a probability (no judge answered, no passage was scored)")
+            lacks = "no line in this time holds a probability (no judge answered, no passage was scored)"
         elif not labelled:
-            lacks.append(
-                f"{_n(found.probabilities)} probabilities are there, but nobody has said yet which decisions were right"
-            )
+            lacks = f"probabilities are there ({_n(found.probabilities)}), but nobody has said yet which decisions were right"
         else:
-            best = max((len(pairs) for pairs in found.pairs.values()), default=0)
-            lacks.append(
-                f"of {_n(labelled)} label{_s(labelled)} at most {best} {_s(best, 'stand', 'stands')} at one question's probability, and a curve needs {MIN_PAIRS}"
-            )
-        return _section(
-            "calibration",
-            title,
-            _missing(
-                f"No curve yet: {_list(lacks)}. Label decisions with <code>jevhook ledger label ID good</code> or <code>bad</code>."
-            ),
-        )
-    body = f"<p>{_n(labelled)} decisions are labelled ({_n(found.good)} right, {_n(found.bad)} wrong). Across: how likely the answer said the call was one to stop. Up: how often the labels say so. On the dashed line both agree; a whisker is a 95 % interval.</p>"
+            lacks = f"of {_n(labelled)} label{_s(labelled)} {best} at most are about one question's probability, and a curve needs {ENOUGH_ANSWERS}"
+        how = "Label decisions with <code>jevhook ledger label ID good</code> or <code>bad</code>."
+        return _section("calibration", title, _missing(f"No curve yet: {lacks}. {how}"))
+    body = f"<p>{_n(labelled)} decisions are labelled ({_n(found.good)} right, {_n(found.bad)} wrong). Across: how likely the answer said the call was one to stop. Up: how often the labels say so. On the dashed line both agree; a whisker is a 95 % interval. A call can be one to stop for another reason than its question asks about: above the line is no fault of the question, below it is.</p>"
     body += '<div class="small">'
     rows = []
     for k, (name, pairs) in enumerate(ready.items()):
-        dots = reliability(pairs)
-        brier = sum((p - true) ** 2 for p, true in pairs) / len(pairs)
-        off = sum(dot.n * abs(dot.p - dot.share) for dot in dots) / len(pairs)
+        fit = calibration(pairs)
+        shares = [Share(one["k"], one["n"]) for one in fit["bins"]]
+        dots = [
+            Dot(one["mean"], share.rate, *share.interval, share.n)
+            for one, share in zip(fit["bins"], shares, strict=True)
+        ]
         told = "; ".join(f"said {dot.p:.0%}, seen {dot.share:.0%} of {dot.n}" for dot in dots)
-        body += (
-            f"<div><h3>{said(name)}</h3>{charts.reliability(f'cal-{k}', f'Calibration of {name}', told, dots)}</div>"
-        )
+        drawn = charts.reliability(f"cal-{k}", f"Calibration of {name}", told, dots)
+        body += f'<div><h3>{said(name)}</h3>{drawn}<p class="meta">{_n(fit["n"])} labels, off by {fit["ece"]:.0%} on average</p></div>'
         rows += [
             [said(name), f"{dot.p:.0%}", f"{dot.share:.0%}", f"{dot.low:.0%} to {dot.high:.0%}", _n(dot.n)]
             for dot in dots
         ]
-        rows.append([f"{said(name)}, all", "", f"Brier {brier:.3f}", f"off by {off:.1%} on average", _n(len(pairs))])
     table = _table(["question", "said", "seen", "interval", "labels"], rows, numbers=(1, 2, 3, 4), plain=False)
     return _section("calibration", title, body + "</div>" + _details("The same as a table", table))
 
 
 # -- figures ---------------------------------------------------------------------------------------------------
-
-
-def reliability(pairs: Sequence[tuple[float, bool]], classes: int = 10) -> list[Dot]:
-    """Equal steps of p, the empty ones left out, with Wilson's 95 % interval."""
-    made = []
-    for k in range(classes):
-        inside = [(p, true) for p, true in pairs if min(int(p * classes), classes - 1) == k]
-        if inside:
-            seen = Share(sum(true for _, true in inside), len(inside))
-            made.append(Dot(sum(p for p, _ in inside) / seen.n, seen.rate, *seen.interval, seen.n))
-    return made
 
 
 def _classes(spread: Spread) -> list[tuple[float, float, int]]:

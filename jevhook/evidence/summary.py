@@ -24,7 +24,6 @@ OTHERS = "(others)"
 REFUSALS = ("breaker", "budget")  # calls that were not made
 MAX_NAMES = 400  # different rules, judges, tools … that are told apart
 MAX_TEXT = 600  # characters kept of a text
-EXAMPLES = 3  # for each rule
 NEWEST = 40  # stops that are shown one by one
 GAP = 30 * 60  # seconds without a failure that end an outage
 MAX_OUTAGES = 60
@@ -88,7 +87,7 @@ class Example:
 @dataclass
 class Rule:
     """A rule's part: ``stops`` by decision, ``shadow`` what it would have stopped, ``let_run`` stops that a person let
-    run (the same call again, or by its code), ``good`` and ``bad`` labels."""
+    run (the same call again, or by its code), ``good`` and ``bad`` labels, ``last`` when and ``said`` with what reason."""
 
     stops: Counter[str] = field(default_factory=Counter)
     shadow: int = 0
@@ -96,7 +95,7 @@ class Rule:
     good: int = 0
     bad: int = 0
     last: str = ""
-    examples: deque[Example] = field(default_factory=lambda: deque(maxlen=EXAMPLES))
+    said: str = ""
 
 
 @dataclass
@@ -325,7 +324,7 @@ def _point(
         rule.stops[judged] += 1
         made.newest.append(example)
     rule.last = max(rule.last, at)
-    rule.examples.append(example)
+    rule.said = example.said or rule.said
     rule.let_run += entry.get("told") in ("let run before", "permit")
     if label is not None:
         rule.good += label.label == "good"

@@ -22,7 +22,8 @@ from systemone.loopback import serve
 from jevhook import ledger
 from jevhook.cli import main
 from jevhook.evidence import labels
-from jevhook.evidence.page import MIN_PAIRS, About, page, reliability
+from jevhook.evidence.figures import ENOUGH_ANSWERS
+from jevhook.evidence.page import About, page
 from jevhook.evidence.summary import GAP, MAX_NAMES, OTHERS, Spread, Summary, summarise
 
 ABOUT = About(made="2026-11-30 09:00", source="/home/dev/ledger.ndjson", version="1")
@@ -177,12 +178,6 @@ def test_what_is_no_time_is_not_drawn(value: object) -> None:
     assert "No line says how long" in page(summarise([entry(1, hook_ms=value)]), ABOUT)
 
 
-def test_a_curve_shows_what_was_seen_where_it_was_said() -> None:
-    dots = reliability([(0.05, False)] * 30 + [(0.95, True)] * 27 + [(0.95, False)] * 3)
-    assert [(round(dot.p, 2), dot.share, dot.n) for dot in dots] == [(0.05, 0.0, 30), (0.95, 0.9, 30)]
-    assert dots[1].low == pytest.approx(0.744, abs=0.01) and dots[1].high == pytest.approx(0.965, abs=0.01)
-
-
 # -- what the page says ----------------------------------------------------------------------------------------
 
 
@@ -196,11 +191,15 @@ def test_an_empty_ledger_says_so_in_every_section() -> None:
     ("entries", "marks", "said"),
     [
         ([entry(1, "deny")], [], "holds a probability"),
-        ([entry(1, "ask", point={"judge": called(answers={"asked": {"p": 0.4}})})], [], "1 probabilities are there"),
         (
-            [entry(k, "ask", point={"judge": called(answers={"asked": {"p": 0.4}})}) for k in range(MIN_PAIRS)],
-            [label(k, "good") for k in range(MIN_PAIRS - 1)],
-            f"of {MIN_PAIRS - 1} labels at most {MIN_PAIRS - 1} stand at one question's probability",
+            [entry(1, "ask", point={"judge": called(answers={"asked": {"p": 0.4}})})],
+            [],
+            "probabilities are there (1), but nobody has said",
+        ),
+        (
+            [entry(k, "ask", point={"judge": called(answers={"asked": {"p": 0.4}})}) for k in range(ENOUGH_ANSWERS)],
+            [label(k, "good") for k in range(ENOUGH_ANSWERS - 1)],
+            f"of {ENOUGH_ANSWERS - 1} labels {ENOUGH_ANSWERS - 1} at most are about one question's probability",
         ),
     ],
 )
@@ -213,11 +212,19 @@ def test_without_enough_labels_it_says_what_is_missing(
 
 def test_with_enough_labels_there_is_a_curve() -> None:
     entries = [
-        entry(k, "ask", point={"judge": called(answers={"planted": {"p": k / MIN_PAIRS}})}) for k in range(MIN_PAIRS)
+        entry(k, "ask", point={"judge": called(answers={"planted": {"p": k / ENOUGH_ANSWERS}})})
+        for k in range(ENOUGH_ANSWERS)
     ]
-    marks = dict(label(k, "good" if k > 4 else "bad") for k in range(MIN_PAIRS))
+    marks = dict(label(k, "good" if k > 9 else "bad") for k in range(ENOUGH_ANSWERS))
     text = page(summarise(entries, marks), ABOUT)
-    assert "cal-0" in text and "tool.risk.planted" in text and "Brier" in text and "No curve yet" not in text
+    assert "cal-0" in text and "tool.risk.planted" in text and "No curve yet" not in text
+    said = re.search(r'id="cal-0-desc">([^<]*)<', text)
+    assert (
+        said
+        and said[1].startswith("said 2%, seen 0% of 2; said 12%, seen 0% of 2")
+        and said[1].endswith("seen 100% of 2")
+    )
+    assert "20 labels, off by 25% on average" in text
 
 
 @pytest.mark.parametrize(
@@ -421,10 +428,10 @@ def test_real_events_are_in_the_page_as_a_browser_shows_it(lane: Lane, tmp_path:
     assert console == ""
     assert "Of 7 events the gate denied 2, asked 2, and left the other 3 alone" in re.sub(r"\s+", " ", dom)
     assert "Never (frob-deny)." in found.inside["stopped"] and "team.deny" in found.inside["stopped"]
-    assert re.search(r"team\.deny\s*2", found.inside["noisy"].replace("\n", " "))
+    assert re.search(r"team\.deny\s*Never \(frob-deny\)\.\s*2", found.inside["noisy"].replace("\n", " "))
     assert "typesafe jev-1" in found.inside["cost"] and "0.0002" in found.inside["cost"]
     assert "stdin was no event" in found.inside["troubles"]
-    assert "probabilities are there, but nobody has said yet" in found.inside["calibration"]
+    assert "probabilities are there (3), but nobody has said yet" in found.inside["calibration"]
     for chart in ("events", "stops", "hook-time", "judge-time", "spent", "trouble"):
         assert found.inside[f"{chart}-title"] and found.inside[f"{chart}-desc"]
     assert found.count["table"] >= 7 and "script" not in found.tags
