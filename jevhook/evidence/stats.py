@@ -5,7 +5,7 @@ One pass, memory that does not grow with the ledger.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -74,7 +74,7 @@ class Stats:
     reasons: Counter[str] = field(default_factory=Counter)
     hook: Spread = field(default_factory=Spread)
     money: Counter[str] = field(default_factory=Counter)
-    points: dict[str, PointStats] = field(default_factory=dict)
+    points: dict[str, PointStats] = field(default_factory=lambda: defaultdict(PointStats))
 
     def json(self) -> dict[str, Any]:
         """Plain values."""
@@ -112,9 +112,7 @@ def stats(entries: Iterable[Mapping[str, Any]], labels: Mapping[str, Label] | No
         truth = should_stop(entry, label) if label is not None else {}
         for part in points:
             name = named(part.get("point"))
-            if name not in made.points and len(made.points) >= MAX_NAMES:
-                name = OTHERS
-            point = made.points.setdefault(name, PointStats())
+            point = made.points[name if name in made.points or len(made.points) < MAX_NAMES else OTHERS]
             if part.get("reason") == "out-of-scope":
                 point.elsewhere += 1
                 continue
@@ -138,7 +136,8 @@ def _add(point: PointStats, part: Mapping[str, Any], entry: Mapping[str, Any]) -
     _count(point.judged, part.get("judged") or "none")
     _count(point.rules, part.get("rule"))
     _count(point.fallbacks, fallback(part))
-    point.agreement.update(agreement(part))
+    if "judge" in part or "passages" in part:
+        point.agreement.update(agreement(part))
     point.hook.add(entry.get("hook_ms"))
     call = inner(part.get("judge"))
     if call.get("asked") is True:
@@ -198,8 +197,9 @@ def _or(value: object, otherwise: float) -> float:
 
 
 def _count(counted: Counter[str], value: object) -> None:
-    name = named(value)
-    if name:
+    if isinstance(value, str) and value in counted:
+        counted[value] += 1
+    elif name := named(value):
         counted[name if name in counted or len(counted) < MAX_NAMES else OTHERS] += 1
 
 
