@@ -418,7 +418,7 @@ def _redact_record(record: dict[str, Any], env: Mapping[str, str]) -> None:
 
     def clean(value: Any) -> Any:
         if isinstance(value, str):
-            return printable(redact(value, env))[:2000] if len(value) > 4 else value
+            return printable(redact(value, env)).replace("\n", " ")[:2000] if len(value) > 1 else value
         if isinstance(value, dict):
             return {key: clean(item) for key, item in value.items()}
         return [clean(item) for item in value] if isinstance(value, list) else value

@@ -49,7 +49,7 @@ _MADE = (
 
 
 def user_requests(path: str, host: str, limit: int = 3) -> list[str]:
-    """The last ``limit`` things the person typed, newest last, each cut to 400 characters.
+    """The last ``limit`` things the person typed, newest last, each cut to 400 characters, nothing unseen in them.
 
     Reads at most the last megabyte.  [] for a host whose transcripts we can't read, for a subagent's own transcript,
     and for a path that is no readable file.  Never raises, never blocks.
@@ -63,7 +63,9 @@ def user_requests(path: str, host: str, limit: int = 3) -> list[str]:
         return []
     found = reader(head, tail, limit)
     found.reverse()
-    return found
+    from .text.printable import printable
+
+    return [printable(text) for text in found]
 
 
 def _ends(path: str) -> tuple[bytes, bytes]:

@@ -544,6 +544,9 @@ def run(quick: bool, failed: list[str] | None = None) -> list[dict[str, Any]]:
         wrong = [what for what, event in sample if made.process(event)[0] != "deny"]
         failed += [f"whole process: {what}" for what in wrong]
         rows.append(row("of these through a whole process", len(sample), **{"let through": len(wrong)}))
+        import trust_hostile
+
+        rows += trust_hostile.run(made, quick)
     return rows
 
 

@@ -10,20 +10,23 @@ CUT = "\n[cut here: the rest is not shown]"
 
 # The bidi controls of Unicode's UAX #9, and the marks that steer them.
 _BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+# Without a shape, and without a use in any script: zero-width space, word joiner and its kin, byte order mark,
+# annotations.  The joiners U+200C and U+200D stay: names in Persian and Hindi, and half of the emoji, need them.
+_UNSEEN = (0x180E, 0x200B, *range(0x2060, 0x2066), *range(0x206A, 0x2070), 0xFEFF, *range(0xFFF9, 0xFFFC))
 _CSI = "\x9b"  # what ESC [ is in one character (ECMA-48)
 _STRINGS = "\x90\x98\x9d\x9e\x9f"  # DCS, SOS, OSC, PM, APC: everything up to their terminator is theirs
 _AFTER_ESC = {"[": _CSI, "P": "\x90", "X": "\x98", "]": "\x9d", "^": "\x9e", "_": "\x9f"}
 
 
 def _table() -> dict[int, str | None]:
-    dropped = [*range(0x20), *range(0x7F, 0xA0), *range(0xE0000, 0xE0080), *map(ord, _BIDI)]
+    dropped = [*range(0x20), *range(0x7F, 0xA0), *range(0xE0000, 0xE0080), *map(ord, _BIDI), *_UNSEEN]
     table: dict[int, str | None] = dict.fromkeys(dropped)
     table.update({9: "\t", 10: "\n", 13: "\n", 0x2028: "\n", 0x2029: "\n"})
     return table
 
 
 def printable(text: str) -> str:
-    """``text`` without escape sequences, control, bidi and tag characters; newlines and tabs stay.
+    """``text`` without escape sequences, control, bidi, tag and zero-width characters; newlines and tabs stay.
 
     A carriage return and Unicode's own line ends become a newline, a lone surrogate becomes U+FFFD (serde_json, and so
     Codex, refuses a whole answer for one).  Linear in the length of ``text``, never raises, idempotent.

@@ -18,6 +18,8 @@ CASES = [
     ("naïve café 漢字 \U0001f469\u200d\U0001f4bb e\u0301", "naïve café 漢字 \U0001f469\u200d\U0001f4bb e\u0301"),
     ("a\n\tb", "a\n\tb"),
     ("a\u00a0b", "a\u00a0b"),
+    # without a shape or a use; a joiner has one
+    ("a\u200bb\ufeffc\u2060d\u200de", "abcd\u200de"),
     # line ends
     ("a\r\nb\rc\u2028d\u2029e", "a\nb\nc\nd\ne"),
     # control characters
