@@ -53,8 +53,10 @@ def test_a_step_that_says_something_else_ends_the_tour(tmp_path: Path) -> None:
     made.until = 0.0
     with pytest.raises(tour.Wrong, match="in time"):
         made.run("cat")
-    shown = tour.fixed(f"{tmp_path}/home/dev/x {REPO}/y --id 0123456789abcdef\nKHHSW  codex 12.5 ms", made)
-    assert shown == "/home/dev/x /home/dev/jevhook/y --id 5ac1f09be6d27734\nKXQTB  codex … ms"
+    shown = tour.fixed(
+        f"{tmp_path}/home/dev/x {REPO}/.venv/bin/python3.11 y --id 0123456789abcdef\nKHHSW  codex 12.5 ms", made
+    )
+    assert shown == "/home/dev/x /home/dev/jevhook/.venv/bin/python y --id 5ac1f09be6d27734\nKXQTB  codex … ms"
 
 
 def test_a_part_that_could_not_be_run_stays_as_the_page_has_it(tmp_path: Path) -> None:
