@@ -640,7 +640,8 @@ def compile_policy(
     user = sources.layer(user_path, may_choose=True)
     if user is not None:
         layers.append(["user", user_path])
-    promoted_path = os.path.join(os.path.dirname(user_path), lane.PROMOTED_FILE) if user_path else ""
+    folder, name = os.path.split(user_path)
+    promoted_path = os.path.join(folder, lane.PROMOTED_FILE) if name == "config.toml" else ""
     promoted = sources.layer(promoted_path, promoted=True)
     if promoted is not None:
         layers.append(["promoted", promoted_path])

@@ -755,6 +755,14 @@ def test_a_promotion_counts_from_the_next_load_on_and_its_end_too(layers: Layers
     assert layers.load().mode("tool.admission") == "shadow"
 
 
+def test_what_lies_beside_another_file_is_no_promotion(layers: Layers) -> None:
+    (layers.root / "promoted.toml").write_text('[modes]\n"tool.admission" = "active"')
+    team = layers.root / "team.toml"
+    team.write_text('name = "team"')
+    recipe = [str(policy.FORMAT), "0", str(layers.shipped), "", str(team), "", "", ""]
+    assert policy_toml.compile_policy(recipe, "", "", strict=True)[0]["policy"]["modes"]["tool.admission"] == "shadow"
+
+
 def test_a_managed_mode_is_not_promoted_past_and_a_managed_threshold_stands(layers: Layers) -> None:
     layers.managed.write_text('[thresholds]\n"tool.risk.yes" = 0.95\n')
     (layers.config.parent / "promoted.toml").write_text('[thresholds]\n"tool.risk.yes" = 0.6\n"tool.risk.no" = 0.3\n')

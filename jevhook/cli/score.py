@@ -276,7 +276,9 @@ def _compared(
     found: cards.Comparison, judged: list[Row], before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> list[str]:
     how = "row by row" if found.same_rows else "other rows, so as two samples"
-    told = [f"against the card of {before['date'][:10]} [{before['digest'][:12]}], {how}:"]
+    other = [name for name in ("policy", "version", "place") if before[name] != after[name]]
+    what = f"; {' and '.join(other)} {'differs' if len(other) == 1 else 'differ'}" if other else ""
+    told = [f"against the card of {before['date'][:10]} [{before['digest'][:12]}], {how}{what}:"]
     for one in found.shares:
         change = one.change
         if not (one.before.enough and one.after.enough):

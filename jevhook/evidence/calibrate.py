@@ -164,7 +164,9 @@ def fit(found: Sequence[Sample], now: tuple[float, float]) -> Fit:
         why = "the thresholds of now are the best that were tried"
     elif not why and after.recall.k < before.recall.k:
         why = "on the held-out sessions it would miss more of what should be stopped"
-    elif not why and after.false_alarms.k >= before.false_alarms.k and after.recall.k == before.recall.k:
+    elif not why and after.false_alarms.k > before.false_alarms.k:
+        why = "on the held-out sessions it would stop more of what should pass"
+    elif not why and after == before:
         why = "on the held-out sessions it changes nothing for the better"
     return Fit(
         len(train), len(rest), now, best, before, after,

@@ -52,7 +52,8 @@ def event_of(entry: Mapping[str, Any], env: Mapping[str, str], now: float) -> tu
         return (found if state.get("result") is None else {**found, "result": state["result"]}), ""
     permit = entry.get("permit") if isinstance(entry.get("permit"), dict) else {}
     offer = permits.offered(str((permit or {}).get("code") or ""), env, now)
-    if offer is None:
+    # A code is used again once its day is over: by then it may be another call's.
+    if offer is None or offer.get("tool") != subject.get("tool") or where["cwd"] != str(offer.get("cwd"))[:300]:
         return None, "the ledger does not keep calls ([ledger] record_state), and no denial of the last day holds it"
     given = _given(str(offer["what"]))
     if given is None:

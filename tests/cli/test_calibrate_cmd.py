@@ -113,6 +113,13 @@ def test_a_fit_that_fails_on_the_held_out_sessions_is_not_to_be_written() -> Non
     fit = calibrate.fit(found, (0.8, 0.2))
     assert fit.best == (0.7, 0.2)
     assert fit.why_not == "on the held-out sessions it would miss more of what should be stopped"
+    found = [sample(name, p, stop) for name in THERE for p, stop in ((0.1, False), (0.85, True))]
+    found += [sample(name, p, stop) for name in HERE for p, stop in ((0.85, False), (0.1, True))]
+    fit = calibrate.fit(found, (0.8, 0.2))
+    assert (fit.best, fit.why_not) == ((0.9, 0.2), "on the held-out sessions it would stop more of what should pass")
+    found = [sample(name, p, stop) for name in THERE for p, stop in ((0.7, False), (0.4, True))]
+    found += [sample(name, p, stop) for name in HERE for p, stop in ((0.1, False), (0.1, True))]
+    assert calibrate.fit(found, (0.8, 0.2)).why_not == "on the held-out sessions it changes nothing for the better"
 
 
 def test_few_labels_on_either_side_are_not_enough() -> None:

@@ -126,6 +126,7 @@ def test_a_sure_regression_is_told_row_by_row_and_exits_1(data: Path, tmp_path: 
     ran = run(str(data), "--compare", str(before))
     assert ran.exit_code == 1
     assert "20 of 20 -> 0 of 20: -100.0 points" in ran.stdout and "WORSE" in ran.stdout
+    assert "row by row; policy differs:" in ran.stdout
     found = json.loads(run(str(data), "--compare", str(before), "--json").stdout)["comparison"]
     assert found["regressed"] and found["lost"] == list(range(20)) and found["same_rows"]
 
@@ -194,6 +195,16 @@ def test_nothing_to_score_is_said(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_text("\n")
     assert "no row could be scored" in run(str(tmp_path / "d.jsonl")).stderr
     assert "no row could be scored" in run("--local").stderr
+
+
+def test_rows_come_on_stdin_too_and_several_files_are_one_set(data: Path, tmp_path: Path) -> None:
+    half = data.read_text().splitlines(keepends=True)
+    (tmp_path / "a").write_text("".join(half[:10]))
+    (tmp_path / "b").write_text("".join(half[10:]))
+    whole = card(str(data))
+    assert card(str(tmp_path / "a"), str(tmp_path / "b"))["digest"] == whole["digest"]
+    piped = CliRunner().invoke(score, ["-", "--json"], input=data.read_text())
+    assert json.loads(piped.stdout)["digest"] == whole["digest"]
 
 
 def test_only_a_person_keeps_a_card(data: Path, private_home: Path) -> None:
