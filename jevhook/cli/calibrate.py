@@ -75,10 +75,10 @@ def calibrate(point: str, write: bool, as_json: bool) -> None:
 
 def _lines(fit: fitting.Fit) -> list[str]:
     told = [
-        f"{fit.fitted_on} labelled decisions to fit on, {fit.held_out} held out",
-        f"  yes {fit.now[0]:g} -> {fit.best[0]:g}, no {fit.now[1]:g} -> {fit.best[1]:g}",
+        f"{fit.fitted_on} labelled decisions to fit on, {fit.held_out} held out; now yes {fit.now[0]:g}, no {fit.now[1]:g}"
     ]
     if fit.best != fit.now:
+        told.append(f"  yes {fit.now[0]:g} -> {fit.best[0]:g}, no {fit.now[1]:g} -> {fit.best[1]:g}")
         told.append("on the held-out sessions:")
         told.append(_line("stopped of what should be", fit.before.recall, fit.after.recall, fit.recall))
         told.append(

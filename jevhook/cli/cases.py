@@ -79,7 +79,7 @@ def export(out: str) -> None:
     except OSError as failed:
         raise click.ClickException(f"{policy.clean(out)}: cannot be written: {failed.strerror or failed}") from None
     bare = f"; {len(found) - len(rows)} hold no call and are left out" if len(found) > len(rows) else ""
-    click.echo(f"{len(rows)} cases{bare}", err=True)
+    click.echo(f"{len(rows)} case{'s'[: len(rows) != 1]}{bare}", err=True)
     _said(counted)
 
 

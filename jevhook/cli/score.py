@@ -201,7 +201,7 @@ def lines(found: Mapping[str, Any]) -> list[str]:
     data, cost = found["data"], found["cost"]
     aside = f", {data['ambiguous']} ambiguous" if data["ambiguous"] else ""
     told = [
-        f"{found['date'][:10]}  policy {found['policy']['name']}, jevhook {found['version']}, {data['rows']} rows{aside}"
+        f"{found['date'][:10]}  policy {found['policy']['name']}, jevhook {found['version']}, {data['rows']} row{'s'[: data['rows'] != 1]}{aside}"
         f"  [{found['digest'][:12]}]"
     ]
     told += [f"  {title:<28} {share_of(found[name]).said()}" for name, title in _TITLES.items() if found[name]["n"]]

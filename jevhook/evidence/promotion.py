@@ -13,7 +13,7 @@ from typing import Any
 from .. import points
 from ..points import risk
 from .cases import STOPS
-from .figures import ENOUGH_ANSWERS, Share, share_of
+from .figures import ENOUGH, ENOUGH_ANSWERS, Share, share_of
 from .labels import Label
 from .read import points_of
 from .truth import answers_of, says_stop, should_stop, would_stop
@@ -71,10 +71,10 @@ class Seen:
     @property
     def false_alarms(self) -> float | None:
         """The share of all events that were stopped wrongly, by the labelled stops; None where too few are labelled."""
-        if not self.spoke:
-            return 0.0 if self.events else None
         labelled = self.wrong_stops
-        return labelled.rate * self.spoke / self.events if labelled.enough or self.stops == self.spoke else None
+        if self.events < ENOUGH or not (labelled.enough or self.stops == self.spoke):
+            return None
+        return labelled.rate * self.spoke / self.events
 
 
 def look(
@@ -142,7 +142,7 @@ def asked(what: Target, seen: Seen, cards: Sequence[Mapping[str, Any]], wanted: 
     ]
     if what.kind != "question":  # its wrong answers are the other side of its agreement
         rate = seen.false_alarms
-        found = f"not enough ({seen.stops} of {seen.spoke} stops are labelled)"
+        found = f"not enough ({seen.stops} of {seen.spoke} stops in {seen.events} events are labelled)"
         if rate is not None:
             found = (
                 f"{100 * rate:.2f} % of {seen.events} events ({seen.wrong} of {seen.stops} labelled stops were wrong)"

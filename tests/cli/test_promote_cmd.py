@@ -98,7 +98,7 @@ def test_without_the_evidence_it_is_refused_and_the_file_says_when_it_was_forced
     status, said = at_terminal("promote", "tool.risk", typed="y\n")
     assert status == 1 and "not enough evidence (events, labels, agreement, false_alarms)" in said and not file.exists()
     assert "MISSING  events         1; asked for: at least 14" in said
-    assert "MISSING  false_alarms   not enough (0 of 1 stops are labelled)" in said
+    assert "MISSING  false_alarms   not enough (0 of 1 stops in 1 events are labelled)" in said
     assert at_terminal("promote", "tool.risk", "--force", "--yes")[0] == 0
     assert tomllib.loads(file.read_text())["evidence"][0]["forced"] is True
 
@@ -220,6 +220,24 @@ def test_a_card_speaks_for_a_point_against_it_or_not_at_all(
     assert (
         promotion.fault({"points": {"tool.risk": shares}}, Target("point", "tool.risk", "tool.risk"), asked) == wanted
     )
+
+
+@pytest.mark.parametrize(
+    ("events", "spoke", "stops", "wrong", "rate"),
+    [
+        (1, 1, 1, 1, None),  # one event is no figure
+        (9, 0, 0, 0, None),
+        (200, 0, 0, 0, 0.0),
+        (200, 3, 3, 1, 0.005),  # every stop is labelled: that is a count
+        (200, 40, 9, 0, None),  # nine of forty are not enough to say how the rest are
+        (200, 40, 10, 1, 0.02),
+    ],
+)
+def test_false_alarms_are_told_from_enough_only(
+    events: int, spoke: int, stops: int, wrong: int, rate: float | None
+) -> None:
+    seen = promotion.Seen(events=events, spoke=spoke, stops=stops, wrong=wrong)
+    assert seen.false_alarms == (None if rate is None else pytest.approx(rate))
 
 
 def test_events_of_another_version_of_the_point_are_no_evidence(lane: Lane) -> None:

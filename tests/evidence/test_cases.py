@@ -138,7 +138,7 @@ def test_cases_are_listed_exported_and_scored_as_rows(lane: Lane, tmp_path: Path
     assert "# why  not" in said and said.count("(without its call)") == 1
 
     out = tmp_path / "cases.jsonl"
-    assert in_a_pipe("cases", "export", "--out", str(out))[1] == "1 cases; 1 hold no call and are left out\n"
+    assert in_a_pipe("cases", "export", "--out", str(out))[1] == "1 case; 1 hold no call and are left out\n"
     (row,) = map(json.loads, out.read_text().splitlines())
     assert row["expected"] == "allow" and row["category"] == "team.high" and row["id"] == entry["id"]
     card = json.loads(in_a_pipe("score", str(out), "--json")[1])
