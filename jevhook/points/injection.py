@@ -37,6 +37,7 @@ RIDES = False
 MAX_SCORED = 200  # passages that the model sees; the rules see all
 MAX_ASKED = 16
 MAX_SECOND, SECOND_TIME = 24, 2.5  # passages that MiniLM sees, and seconds after which it is shown no more of them
+SHORT = 450  # characters of a text that may be a part of an order
 LEAST_SAID = 12  # characters of a string of JSON that may be a part of an order
 MAX_FLAGGED = 40  # passages that the record names
 _WITHHOLD, _MARK, _ASK, _YES, _NO = 1.0, 0.65, 0.3, 0.8, 0.2
@@ -456,6 +457,8 @@ def _look(prepared: Prepared, ctx: Context) -> None:
                             del silent[-1 if silent[-1] == half[1:4] else -2]
                             spoken.append(half)
             near, tail = here, piece[-450:] + ("\n" if end == len(text) else "")
+    if prepared.foreign:
+        flags += _scattered(prepared, {entry[1] for entry in spoken if entry[4].overt})
     seen = spoken
     if prepared.foreign:
         seen = _scored(prepared, spoken, silent)
@@ -476,6 +479,44 @@ def _look(prepared: Prepared, ctx: Context) -> None:
             flags[-1].second = second[at]
     flags.sort(key=lambda flag: (-flag.score, -flag.second))
     prepared.flags = flags
+
+
+def _scattered(prepared: Prepared, told: set[int]) -> list[Flag]:
+    """Orders of which several short texts that follow each other say a part each; ``told``: those that say one alone."""
+    from bisect import bisect_right
+
+    from ..text import injection
+    from ..text.passages import SIZE
+
+    flags: dict[int, Flag] = {}
+    window: list[int] = []
+    size = 0
+    for number, slot in enumerate(prepared.slots):
+        window.append(number)
+        size += len(slot.text) + 1
+        ends = number + 1 == len(prepared.slots)
+        if len(slot.text) <= SHORT and size < SIZE and not ends:
+            continue
+        short = [at for at in window if len(prepared.slots[at].text) <= SHORT and at not in told]
+        if len(short) > 1:
+            starts, text = [], ""
+            for at in short:
+                starts.append(len(text))
+                text += prepared.slots[at].text + "\n"
+            sight = injection.see(text)
+            if sight.overt:
+                places = [injection._offset(sight.normal.text, hit.at) for hit in sight.hits if hit.at >= 0]
+                found = sorted(bisect_right(starts, sight.normal.original(at, at + 1)[0]) - 1 for at in places)
+                if not found or found[0] == found[-1]:
+                    first, last = 0, -1  # one text says it: it was looked at by itself
+                else:
+                    first, last = _reach([prepared.slots[at].text for at in short], found[0], found[-1])
+                for at in short[first : last + 1]:
+                    flags.setdefault(at, Flag(at, 0, len(prepared.slots[at].text), sight, 1.0, True))
+        # The next window begins in the middle of this one, for an order may stand across its edge.
+        window = window[len(window) // 2 + 1 :] if len(slot.text) <= SHORT else []
+        size = sum(len(prepared.slots[at].text) + 1 for at in window)
+    return list(flags.values())
 
 
 def _posing(number: int, start: int, sight: Sight, span: tuple[int, int]) -> Flag:
@@ -951,14 +992,44 @@ def _saying(text: str, flag: Flag, values: list[tuple[int, int]], careful: bool)
     def parts(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         return [(max(start, flag.start), min(end, flag.end)) for start, end in spans]
 
+    whole = any(injection.see(text[a:b], data=True).overt for a, b in parts(sorted(found)))
+    if len(found) > 1 and not whole:
+        keys = any(_is_key(text, value) for value in found)
+        said = [text[start:end] for start, end in inside]
+        first, last = _reach(said, inside.index(min(found)), inside.index(max(found)))
+        found |= {value for value in inside[first : last + 1] if keys or not _is_key(text, value)}
     if careful:
         found |= {value for value, (a, b) in zip(telling, parts(telling), strict=True) if injection.see(text[a:b]).hits}
         if not injection.see(_without(text, flag, parts(sorted(found))), data=True).overt:
-            return sorted(found)
+            return _as_one(text, sorted(found))
     found |= set(telling)
     if injection.see(_without(text, flag, parts(sorted(found))), data=True).overt:
         return []
-    return sorted(found)
+    return _as_one(text, sorted(found))
+
+
+def _reach(texts: Sequence[str], first: int, last: int) -> tuple[int, int]:
+    """Of the texts that say an order together, the first and the last with a sign of it or with what a step would need."""
+    for at, text in enumerate(texts):
+        if any(step in text for step in _STEPS):
+            first, last = min(first, at), max(last, at)
+    return first, last
+
+
+def _is_key(text: str, value: tuple[int, int]) -> bool:
+    return text[value[1] + 1 : value[1] + 20].lstrip()[:1] == ":"
+
+
+def _as_one(text: str, values: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Strings that are neighbours in a list as one: a note for each word of a list would be a hundred times its length."""
+    made: list[tuple[int, int]] = []
+    for value in values:
+        between = text[made[-1][1] : value[0]] if made else ""
+        if "".join(between.split()) == '","' and not _is_key(text, value):
+            made[-1] = (made[-1][0], value[1])
+        else:
+            made.append(value)
+    return made
 
 
 def _without(text: str, flag: Flag, spans: Sequence[tuple[int, int]]) -> str:

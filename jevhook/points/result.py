@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MAX_SLOTS = 20_000  # texts that are judged; no host hands on a result of more
 MAX_DEPTH = 199  # as deep as a host may take a replacement (hosts/claude.py); what is deeper is replaced as one
-LONG_KEY = 20  # characters of a key that can say something by itself
+LONG_KEY = 20  # characters of a key that can say something by itself, as one of several words can
 MAX_SPILL = 5 << 20  # bytes that are read of an output that the host keeps in a file
 
 # Where Claude Code keeps an output of more than 30,000 characters.  As long as the path is there, the model gets 2 KB of
@@ -135,7 +135,7 @@ def _collect(result: Any, own: bool) -> list[Slot]:
             for key, item in value.items():
                 if own and key in _ABOUT:
                     continue
-                if not own and len(key) >= LONG_KEY:
+                if not own and (len(key) >= LONG_KEY or " " in key):
                     inside.append((key, (*path, key, -1)))
                 if not (isinstance(item, str) and ((picture and _encoded(item)) or _names_a_type(key, item))):
                     inside.append((item, (*path, key)))
