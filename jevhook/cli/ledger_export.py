@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -57,7 +58,7 @@ def export(kind: str, out: str, endpoint: str, header: tuple[str, ...], source: 
     counted = Counted()
     try:
         if kind == "jsonl":
-            said = _jsonl(env, filter_, out, counted)
+            said = _jsonl(env, filter_, counted, source, out)
         elif kind == "parquet":
             count = parquet.write(out, _rows(env, filter_, counted, source))
             said = f"{policy.clean(out)}: {counted.taken} entries in {count} rows"
@@ -65,6 +66,8 @@ def export(kind: str, out: str, endpoint: str, header: tuple[str, ...], source: 
             said = _otlp(env, filter_, counted, source, endpoint, header)
     except ImportError as wrong:
         need(kind, wrong)
+    except BrokenPipeError:  # `| head`
+        raise
     except OSError as wrong:
         raise click.ClickException(f"{policy.clean(out)}: {wrong.strerror or wrong}") from None
     if said:
@@ -84,7 +87,7 @@ def _rows(env: dict[str, str], filter_: Wanted, counted: Counted, source: str) -
             yield from table.rows(entry, said.get(str(entry.get("id"))), env, source)
 
 
-def _jsonl(env: dict[str, str], filter_: Wanted, out: str, counted: Counted) -> str:
+def _jsonl(env: dict[str, str], filter_: Wanted, counted: Counted, source: str, out: str) -> str:
     said = labels.labels(env)
 
     def lines() -> Iterator[str]:
@@ -93,6 +96,8 @@ def _jsonl(env: dict[str, str], filter_: Wanted, out: str, counted: Counted) -> 
             label = said.get(str(entry.get("id")))
             if label is not None:
                 clean["label"] = redact_value({"label": label.label, "note": label.note, "at": label.at}, env)
+            if source:
+                clean["source"] = source
             yield json.dumps(clean, separators=(",", ":")) + "\n"
 
     if out == "-":
@@ -114,11 +119,12 @@ def _otlp(
     headers = {}
     for one in header:
         name, _, variable = one.partition("=")
-        if not name or not env.get(variable):
+        value = env.get(variable, "")
+        if not re.fullmatch(r"[A-Za-z0-9-]+", name) or not value or not (value.isascii() and value.isprintable()):
             raise click.BadParameter(
-                f"--header-from-env {policy.shown(one)}: give NAME=VARIABLE, and set that variable"
+                f"--header-from-env {policy.shown(one)}: give NAME=VARIABLE, and set that variable to one line"
             )
-        headers[name] = env[variable]
+        headers[name] = value
     try:
         where = otlp.endpoint(endpoint)
     except ValueError as wrong:

@@ -7,11 +7,13 @@ files lie in a warehouse (docs/export.md).
 from __future__ import annotations
 
 import datetime
+import glob
 import json
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any
+from typing import Any, BinaryIO
 
 from .cases import STOPS
 from .labels import Label
@@ -131,6 +133,23 @@ def entries(
                 found = json.loads(line)
                 if isinstance(found, dict):
                     yield found, Label(name, label, note or "", str(at), "export") if label else None
+
+
+def lines(path: str) -> BinaryIO:
+    """The ledger lines in one such file, as a ledger has them, from a file that is gone when it is closed.
+
+    Raises OSError, also for no export and a missing extra.
+    """
+    made = tempfile.TemporaryFile()  # noqa: SIM115
+    try:
+        for entry, _ in entries([glob.escape(path)]):
+            made.write(json.dumps(entry, separators=(",", ":")).encode() + b"\n")
+    except (NoTable, ImportError) as wrong:
+        made.close()
+        missing = "reading Parquet needs the extra parquet: pip install 'jevhook[parquet]'"
+        raise OSError(missing if isinstance(wrong, ImportError) else str(wrong)) from None
+    made.seek(0)
+    return made
 
 
 @contextmanager

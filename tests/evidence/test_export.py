@@ -248,6 +248,35 @@ def test_a_report_is_made_from_parquet_too(duck: Any, tmp_path: Path, capsys: py
     assert bodies[0] == bodies[1]
 
 
+def test_a_replay_reads_parquet_as_it_reads_the_ledger(
+    duck: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = some(40)
+    for line in lines:
+        line["state"] = {"tool": "Bash", "input": {"command": "git reset --hard"}}
+        line["subject"]["tool_call"] = line["id"]
+    write(lines)
+    out = tmp_path / "x.parquet"
+    said(capsys, "export", "--to", "parquet", "--out", str(out))
+    told = []
+    for source in ("ledger", str(out)):
+        assert main(["replay", "--json", source]) == 0
+        found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        told.append([{k: v for k, v in one.items() if k not in ("where", "ms", "hook_ms")} for one in found])
+    assert told[0] == told[1] and len(told[0]) > 20
+    assert any("git.reset-hard" in json.dumps(one) for one in told[1])
+    (tmp_path / "y.parquet").write_bytes(b"PAR1 and no more")
+    assert main(["replay", str(tmp_path / "y.parquet")]) == 2
+    assert "No magic bytes" in capsys.readouterr().err
+
+
+def test_json_lines_into_a_pipe_that_closes_are_no_error() -> None:
+    write(some(2000))
+    command = f"{sys.executable} -m jevhook ledger export --to jsonl | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=True)
+    assert json.loads(done.stdout)["schema"] == 1 and done.stderr == ""
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -284,7 +313,8 @@ def test_json_lines_carry_the_label_and_no_secret(tmp_path: Path, capsys: pytest
     assert sum("label" in one for one in found) == len(labels.labels(os.environ)) > 5
     assert KEY not in json.dumps(found)
     out = tmp_path / "x.jsonl"
-    said(capsys, "export", "--to", "jsonl", "--out", str(out), "--host", "codex")
+    said(capsys, "export", "--to", "jsonl", "--out", str(out), "--host", "codex", "--source", "laptop-7")
+    assert {json.loads(line)["source"] for line in out.read_text().splitlines()} == {"laptop-7"}
     assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == [
         one["id"] for one in lines if one["host"] == "codex"
     ]
@@ -482,11 +512,16 @@ def test_a_busy_collector_is_asked_again(
             ["--to", "otlp", "--endpoint", "https://c.example.net", "--header-from-env", "A=NOT_SET_ANYWHERE"],
             "NAME=VARIABLE",
         ),
+        (["--to", "otlp", "--endpoint", "https://c.example.net", "--header-from-env", "A=TWO_LINES"], "to one line"),
+        (["--to", "otlp", "--endpoint", "https://c.example.net", "--header-from-env", "A b=HOME"], "NAME=VARIABLE"),
         (["--to", "parquet"], "--to parquet needs --out FILE"),
         (["--to", "csv"], "'jsonl', 'parquet', 'otlp'"),
     ],
 )
-def test_bad_options_are_named(arguments: list[str], text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_options_are_named(
+    arguments: list[str], text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TWO_LINES", "a\nX-Planted: b")
     write(some(3))
     assert text in said(capsys, "export", *arguments, code=2)
 

@@ -167,12 +167,22 @@ def _generation(path: str) -> tuple[str, int]:
 
 
 def open_file(path: str) -> BinaryIO:
-    """Raises OSError for what is no regular file or pipe: a device could block or never end."""
+    """The file's lines; of Parquet that ``ledger export`` made, the ledger's.
+
+    Raises OSError for what is no regular file or pipe: a device could block or never end.
+    """
     import stat
 
-    if not stat.S_ISREG(os.stat(path).st_mode) and not stat.S_ISFIFO(os.stat(path).st_mode):
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISFIFO(mode):
         raise OSError("not a file")
-    return open(path, "rb")
+    file = open(path, "rb")  # noqa: SIM115
+    if stat.S_ISREG(mode) and file.peek(4)[:4] == b"PAR1":
+        file.close()
+        from .. import parquet
+
+        return parquet.lines(path)
+    return file
 
 
 def form_of(path: str) -> str:
@@ -180,7 +190,7 @@ def form_of(path: str) -> str:
     if not os.path.isfile(path):
         return ""
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             for count, (_, line) in enumerate(_lines(file, Met(), None)):
                 form = _form_of(line)
                 if form or count + 1 >= MAX_LOOK:
