@@ -141,26 +141,25 @@ def _table(env: Mapping[str, str]) -> Show:
 
     def show(found: Iterable[Mapping[str, Any]]) -> None:
         nonlocal headed
-        table = Table(box=None, pad_edge=False, show_header=not headed, header_style="dim", expand=True)
-        for name, width in (("time", 14), ("decision", 10), ("tool", 12), ("rule or reason", 24)):
-            table.add_column(name, width=width, no_wrap=True, overflow="ellipsis")
-        table.add_column("said", ratio=1, no_wrap=True, overflow="ellipsis")
-        table.add_column("ms", width=5, justify="right", no_wrap=True)
-        table.add_column("id", width=8, no_wrap=True)
-        table.add_column("label", width=5, no_wrap=True)
+        table = Table(
+            box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=not headed, header_style="dim", expand=True
+        )
+        for name, width in (("time", 14), ("decision", 10), ("tool", 12)):
+            table.add_column(name, min_width=width, max_width=width, no_wrap=True, overflow="ellipsis")
+        table.add_column("rule or reason", ratio=1, no_wrap=True, overflow="ellipsis")
+        table.add_column("ms", min_width=5, justify="right", no_wrap=True)
+        table.add_column("id", min_width=8, no_wrap=True)
+        if given:
+            table.add_column("label", min_width=5, no_wrap=True)
         for entry in found:
             at, name, host, tool, decision, point, why, hook_ms, label, said = map(_shown, _fields(entry, given))
             colour = _COLOURS.get(decision.strip("()"), "green")
-            table.add_row(
-                _local(at),
-                Text(decision, f"{colour} not bold" if decision[:1] == "(" else colour),
-                tool or host,
-                Text(why or point, "" if why else "dim"),
-                said,
-                hook_ms,
-                Text(name[:8], "dim"),
-                Text(label, "red" if label == "bad" else "green"),
-            )
+            about = Text.assemble(why or (point, "dim"), "  " if said else "", (said, "dim"))
+            row: list[str | Text] = [
+                _local(at), Text(decision, f"{colour} not bold" if decision[:1] == "(" else colour), tool or host, about,
+                hook_ms, Text(name[:8], "cyan"), Text(label, "red" if label == "bad" else "green"),
+            ]  # fmt: skip
+            table.add_row(*row[: len(table.columns)])
         headed = True
         console.print(table)
 

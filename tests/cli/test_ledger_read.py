@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -39,7 +40,7 @@ def shown_on_a_terminal(*arguments: str, columns: int = 160) -> str:
     """What a person sees: stdout is a real terminal."""
     master, slave = pty.openpty()
     command = [sys.executable, "-m", "jevhook", "ledger", *arguments]
-    env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm-256color"}
+    env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm-256color", "TZ": "UTC"}
     running = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, env=env)
     os.close(slave)
     seen = b""
@@ -77,7 +78,10 @@ def test_on_a_terminal_it_is_a_table_that_nothing_in_it_moves() -> None:
     assert "rule or reason" in out and "git.clean" in out and "bad" in out
     assert "\\x1b[31mred\\u202e⏎and \\ttab" in out and "\x1b[31mred" not in out and "\u202e" not in out
     assert len(out.splitlines()) == 5
-    assert all(len(row) > 40 for row in shown_on_a_terminal(columns=80).splitlines())
+    for columns in (60, 80, 200):  # the id is what the other commands are given
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", shown_on_a_terminal(columns=columns))
+        assert all(f"0000000{n}" in plain and f"00:00:0{n}" in plain for n in (1, 2, 3, 4))
+        assert max(map(len, plain.splitlines())) <= columns
 
 
 def test_as_json_it_is_the_line_that_was_written() -> None:
