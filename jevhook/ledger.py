@@ -38,6 +38,7 @@ _OPEN = (
     | getattr(os, "O_BINARY", 0)
 )
 _keys: dict[str, bytes] = {}
+_decoder: Any = None
 
 
 def _home(env: Mapping[str, str]) -> str:
@@ -378,22 +379,34 @@ def read(env: Mapping[str, str], path: str = "", holding: str = "") -> Iterator[
             part.file.close()
 
 
+def _refused(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _made_decoder() -> Any:
+    """Strict JSON, unlike ``json.loads``: whoever reads a line must be able to write it again."""
+    global _decoder
+    if _decoder is None:
+        import json
+
+        _decoder = json.JSONDecoder(parse_constant=_refused)
+    return _decoder
+
+
 def records(line: str) -> tuple[list[Any], bool]:
     """The JSON values on one line, and whether something else stands on it too (a record that a crash has torn)."""
-    import json
-
+    decoder = _made_decoder()
     line = line.strip(" \t\r\n\0")
     if not line:
         return [], False
     try:
-        return [json.loads(line)], False
+        return [decoder.decode(line)], False
     except (ValueError, RecursionError):
         pass
     if not line.startswith('{"'):
         return [], True
     # All records start with the same key, so the line's own head tells a record from an object inside a torn one.
     head = line[: line.find('"', 2) + 1]
-    decoder = json.JSONDecoder()
     found: list[Any] = []
     at, tries, torn, end = 0, 0, False, 0
     while at >= 0 and tries < 1000:

@@ -327,7 +327,7 @@ def test_a_person_prunes_what_is_old() -> None:
     write(line(6, asked_at=ledger.now_iso()))
     old = f"2020{str(line(1)['asked_at'])[4:]}"
     write(line(7, asked_at=old))
-    arguments = ("ledger", "prune", "--older-than", "2021-01-01")
+    arguments = ("ledger", "prune", "--older-than", "2021-01-01T00:00Z")
     assert "1 line (0.0 MB) before 2021-01-01" in in_a_pipe(*arguments, "--dry-run")[1]
     code, out = in_a_pipe(*arguments)
     assert code == 1 and "for a person at a terminal" in out

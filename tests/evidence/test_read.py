@@ -48,6 +48,7 @@ MINE = json.dumps(line(7)).replace(" ", "").encode()
         (b'{"level":"info","msg":"hello"}\n[1]\n"x"\n3\n' + MINE, [7], 0, 4, 0),
         (b'{"schema":"1","id":"x"}\n{"schema":1}\n', [], 0, 2, 0),
         (MINE.replace(b'"schema":1', b'"schema":2') + b"\n" + MINE, [7], 0, 0, 1),
+        (b'{"schema":1,"id":"x","hook_ms":NaN}\n' + MINE, [7], 1, 0, 0),
         (b"\xff\xfe{\n" + MINE, [7], 1, 0, 0),
         (b"[" * 100_000 + b"\n" + MINE, [7], 1, 0, 0),
         (b'{"schema":1,"id":' + b"9" * 5000 + b"}\n" + MINE, [7], 1, 0, 0),
