@@ -17,6 +17,7 @@ import click
 from .. import ledger
 from ..evidence import history
 from ..evidence.history import Met, NoSource, Past, Source
+from ..evidence.rejudge import LET_RUN
 from ..evidence.replay import Item, Plan, Replayed, replay
 from ..jsonio import dumps
 from ..policy import Policy, clean
@@ -61,7 +62,7 @@ def replay_command(
     Events of one session are judged in order, with a session memory in a throwaway directory. Files are looked at as
     they are today. A judge's recorded answers are used again under the policy's thresholds; of a ledger without
     record_state the rules that spoke then are scored again. Nothing leaves this machine unless --judge names a judge
-    that is elsewhere.
+    that is elsewhere; what it is asked counts in the budget.
 
     With --json each line is {"index", "decision": none|ask|deny|withhold|trim, "point", "rule", "reason", "output"};
     "index" counts the events (of hook events, the lines that are not blank) from 0; "output" is what stdout would have
@@ -133,28 +134,27 @@ class File:
 
 def _files(sources: tuple[str, ...], policy: Policy, stack: ExitStack) -> list[File]:
     """What the SOURCEs stand for.  Ledgers come last: of an event that is in a transcript too, that tells more."""
-    if not sources:
-        sources = OWN if sys.stdin.isatty() else ("-",)
-        optional = True
-    else:
-        optional = False
+    wanted = sources or (OWN if sys.stdin.isatty() else ("-",))
+    nothing: list[str] = []
     files: list[File] = []
     last: list[File] = []
-    for name in sources:
+    for name in wanted:
         if name == "-":
             files.append(File("", lambda: sys.stdin.buffer))
         elif name == "ledger":
-            last += _own_ledger(policy, stack)
+            found = _own_ledger(policy, stack)
+            nothing += [] if found else [ledger.path(os.environ, str(policy.ledger.get("path") or ""))]
+            last += found
         else:
             paths = [name] if name not in OWN else _own(name)
             try:
                 files += [_file(source) for source in history.find(paths)]
             except NoSource as wrong:
-                if name in OWN:
-                    if not optional:
-                        click.echo(f"{name}: nothing recorded under {clean(', '.join(paths))}", err=True)
-                    continue
-                raise click.UsageError(f"SOURCE: {clean(str(wrong))}") from None
+                if name not in OWN:
+                    raise click.UsageError(f"SOURCE: {clean(str(wrong))}") from None
+                nothing += paths
+    if nothing and (sources or not (files or last)):
+        click.echo(f"nothing recorded under {clean(', '.join(nothing))}", err=True)
     if len(files) + len(last) > 1:
         for file in files:
             file.form = history.form_of(file.place)
@@ -361,6 +361,8 @@ class Sums:
 def _decided(entry: dict[str, Any]) -> str:
     """What the gate decided then, before it was turned into what the host can say."""
     said = str(entry.get("decided") or entry.get("decision") or "none")
+    if said == "ask" and entry.get("told") == LET_RUN:
+        return "none"
     return said if said in STOPPED else "none"
 
 

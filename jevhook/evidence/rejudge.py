@@ -32,6 +32,7 @@ from .history import Past
 
 Points = list[dict[str, Any]]
 MOST_SESSIONS = 4096  # whose last call is remembered
+LET_RUN = "let run before"  # in the words of ``decide.let_run_before``
 NOTHING: dict[str, Any] = {"decision": "none", "point": None, "rule": None, "reason": "", "output": None}
 
 
@@ -76,7 +77,7 @@ class Rejudge:
             return Told({**NOTHING, "reason": f"not read: {past.trouble}"}, how="unread")
         if past.entry is not None:
             recorded = [point for point in past.entry.get("points") or () if isinstance(point, dict)]
-        if past.payload is None:
+        if past.payload is None or past.by_entry:
             return score(past.entry or {}, self.bench.policy, self.bench.env)
         host = load_host(past.host)
         try:
@@ -117,7 +118,7 @@ class Rejudge:
 
 def said_of(verdict: Verdict) -> dict[str, Any]:
     """The decision in the words of ``replay --json``; none where the person had let this very call run before."""
-    if verdict.decided.outcome == "ask" and verdict.why == "let run before":
+    if verdict.decided.outcome == "ask" and verdict.why == LET_RUN:
         return {"decision": "none", "point": verdict.decided.point or None, "rule": verdict.decided.rule, "reason": ""}
     return summary(verdict)
 
@@ -210,6 +211,8 @@ def score(entry: Mapping[str, Any], policy: Policy, env: Mapping[str, str]) -> T
             decision = _as_it_was(record)
         if _outweighs(decision.outcome, best.outcome):
             best = decision
+    if best.outcome == "ask" and entry.get("told") == LET_RUN:
+        best = Decision(point=best.point, rule=best.rule)
     return Told({**summary(Verdict(best, best, [])), "output": None}, asked, "scored")
 
 

@@ -91,10 +91,20 @@ def example(past: Past, env: Mapping[str, str]) -> str:
         named = next((str(given[key]) for key in _NAMED_BY if isinstance(given.get(key), str) and given[key]), "")
         text = named if tool in ("Bash", "") else f"{tool} {named}"
     else:
-        subject = (past.entry or {}).get("subject")
-        text = f"{subject.get('tool') or ''} (not recorded)" if isinstance(subject, dict) else ""
+        text = _recorded(past.entry or {})
     shown = printable(redact(text[:4000], env)).replace("\n", " ⏎ ").strip()
     return shown if len(shown) <= 160 else shown[:159] + "…"
+
+
+def _recorded(entry: Mapping[str, Any]) -> str:
+    """The tool and what it was about to do, of an entry without the call."""
+    subject = entry.get("subject")
+    text = str(subject.get("tool") or "") if isinstance(subject, dict) else ""
+    for point in entry.get("points") or ():
+        for found in (point.get("findings") or ()) if isinstance(point, dict) else ():
+            if isinstance(found, dict) and found.get("effect"):
+                return f"{text}: {found['effect']} {found.get('path') or found.get('target') or ''}"
+    return f"{text} (not recorded)"
 
 
 def replay(items: Iterable[Item], plan: Plan, weigh: Callable[[], int] = lambda: 0) -> Iterator[Replayed]:

@@ -432,7 +432,8 @@ def test_only_the_events_of_a_time_are_taken(tmp_path: Path) -> None:
 def test_a_record_that_nobody_has_is_said_and_is_no_mistake() -> None:
     result = replay_files("claude")
     assert result.stdout == "0 events: none\n"
-    assert result.stderr.startswith("claude: nothing recorded under ")
+    assert result.stderr.startswith("nothing recorded under ") and result.stderr.count("\n") == 1
+    assert replay_files("ledger").stderr.endswith("/jevhook/ledger.ndjson\n")
 
 
 def test_a_ledger_and_a_transcript_may_come_through_a_pipe(tmp_path: Path) -> None:

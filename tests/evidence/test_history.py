@@ -302,7 +302,11 @@ def test_the_index_knows_what_the_ledger_tells_of_an_event_and_which_file_had_it
     kept.add([(1, changed.encode())])
     (_, after), _ = read(claude("assistant", [CALL]), result("what the model was given"))
     replaced, points = kept.known(after)
-    assert replaced.payload is None and replaced.where == after.where and points is None
+    assert replaced.by_entry and replaced.entry is not None and replaced.where == after.where and points is None
+    state = {"tool": "Bash", "input": {}, "result": "what the tool had said"}
+    kept.add([(1, json.dumps({**replaced.entry, "state": state}, separators=(",", ":")).encode())])
+    replaced, _ = kept.known(after)
+    assert (replaced.payload or {})["tool_response"] == "what the tool had said"
     assert [kept.again(event, 0), kept.again(event, 0), kept.again(event, 1), kept.again(other, 1)] == [
         False,
         False,

@@ -59,6 +59,7 @@ class Past:
     ``session``, ``call``  the host's own names, "" when absent
     ``at``        when, ISO, in UTC; "" when nobody knows
     ``alone``     it is a case of its own and no part of a session
+    ``by_entry``  its result was changed then, so that the entry alone says what it was
     ``trouble``   why it can't be judged; ``foreign`` when it is no known host's event
     """
 
@@ -72,6 +73,7 @@ class Past:
     call: str = ""
     at: str = ""
     alone: bool = False
+    by_entry: bool = False
     trouble: str = ""
     foreign: bool = False
 

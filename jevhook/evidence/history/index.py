@@ -6,11 +6,14 @@ On disk, in a throwaway directory: a gigabyte of ledger must not become a gigaby
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
+from ... import ledger
 from . import Line, Past, parsed
 from .entries import event_of
 
@@ -54,8 +57,13 @@ class Index:
         if found is None:
             return past, None
         entry: dict[str, Any] = json.loads(found[0])
-        if entry.get("decision") in _CHANGED:
-            return event_of(entry, past.where) or past, None
+        if past.requests is None and entry.get("state_digest") != _state_digest(past):
+            return past, None  # ids in a file of hook events may be made up; and it has what the hook was sent, whole
+        if past.requests is not None and entry.get("decision") in _CHANGED:
+            whole = event_of(entry, past.where)
+            if whole is not None and whole.payload is not None:
+                return whole, None
+            return replace(past, entry=entry, by_entry=True), None
         return past, [point for point in entry.get("points") or () if isinstance(point, dict)]
 
     def again(self, past: Past, file: int) -> bool:
@@ -67,6 +75,12 @@ class Index:
         if found is None and past.entry is None:
             self._db.execute("INSERT INTO seen VALUES (?, ?)", (key, file))
         return found is not None and found[0] != file
+
+
+def _state_digest(past: Past) -> str:
+    """As the hook writes it.  There is an entry, so there is a key: none is made here."""
+    given = past.payload or {}
+    return ledger.digest({"tool": given.get("tool_name"), "input": given.get("tool_input")}, os.environ)
 
 
 def _digest(key: Key) -> bytes:
