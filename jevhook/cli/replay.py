@@ -17,6 +17,7 @@ import click
 from .. import ledger
 from ..evidence import history
 from ..evidence.history import Met, NoSource, Past, Source
+from ..evidence.read import points_of
 from ..evidence.rejudge import LET_RUN
 from ..evidence.replay import Item, Plan, Replayed, replay
 from ..jsonio import dumps
@@ -367,8 +368,8 @@ def _decided(entry: dict[str, Any]) -> str:
 
 
 def _rule_then(entry: dict[str, Any]) -> str:
-    points = [point for point in entry.get("points") or () if isinstance(point, dict) and point.get("rule")]
-    return str(points[-1]["rule"]) if points else ""
+    rules = [str(point["rule"]) for point in points_of(entry) if point.get("rule")]
+    return rules[-1] if rules else ""
 
 
 def _show(sums: Sums, met: Met) -> None:

@@ -29,6 +29,7 @@ from ..points import load as load_point
 from ..policy import Policy
 from .bench import Bench, summary
 from .history import Past
+from .read import points_of
 
 Points = list[dict[str, Any]]
 MOST_SESSIONS = 4096  # whose last call is remembered
@@ -76,7 +77,7 @@ class Rejudge:
         if past.trouble:
             return Told({**NOTHING, "reason": f"not read: {past.trouble}"}, how="unread")
         if past.entry is not None:
-            recorded = [point for point in past.entry.get("points") or () if isinstance(point, dict)]
+            recorded = points_of(past.entry)
         if past.payload is None or past.by_entry:
             return score(past.entry or {}, self.bench.policy, self.bench.env)
         host = load_host(past.host)
@@ -196,10 +197,10 @@ def score(entry: Mapping[str, Any], policy: Policy, env: Mapping[str, str]) -> T
     from ..decide import _outweighs
 
     best, asked = Decision(), ""
-    for record in entry.get("points") or ():
-        if not isinstance(record, dict) or record.get("point") not in MODULES or record.get("mode") == "off":
+    for record in points_of(entry):
+        name = record.get("point")
+        if not isinstance(name, str) or name not in MODULES:
             continue
-        name = record["point"]
         if policy.mode(name) != "active":
             continue
         if name == "tool.risk":

@@ -24,6 +24,7 @@ from ..text.printable import printable
 from ..text.redact import redact
 from .bench import Bench
 from .history import Past
+from .read import points_of
 from .rejudge import Points, Rejudge, Told
 
 WINDOW = 1024  # events
@@ -100,8 +101,9 @@ def _recorded(entry: Mapping[str, Any]) -> str:
     """The tool and what it was about to do, of an entry without the call."""
     subject = entry.get("subject")
     text = str(subject.get("tool") or "") if isinstance(subject, dict) else ""
-    for point in entry.get("points") or ():
-        for found in (point.get("findings") or ()) if isinstance(point, dict) else ():
+    for point in points_of(entry):
+        findings = point.get("findings")
+        for found in findings if isinstance(findings, list) else ():
             if isinstance(found, dict) and found.get("effect"):
                 return f"{text}: {found['effect']} {found.get('path') or found.get('target') or ''}"
     return f"{text} (not recorded)"

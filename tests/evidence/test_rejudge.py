@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from lane import Lane
 
 from jevhook.cli.judging import bench
-from jevhook.evidence.history import Past
+from jevhook.cli.replay import Sums
+from jevhook.evidence import history
+from jevhook.evidence.history import Past, index
 from jevhook.evidence.history.entries import event_of
 from jevhook.evidence.rejudge import Rejudge, usable
 from jevhook.evidence.replay import Plan, replay
@@ -220,7 +226,7 @@ def plan(tmp_path: Path, jobs: int) -> Plan:
 
 def test_two_processes_say_what_one_says_in_the_same_order_with_every_sessions_memory(tmp_path: Path) -> None:
     commands = ("ls", "rm -rf /home/dev/notes", "frob", "mv /home/dev/notes /tmp/x", "git status")
-    events = [past(commands[n % 5], n, session=f"s-{n % 7}") for n in range(2400)]
+    events = [past(commands[n % 5], n, session=f"s-{n % 7}") for n in range(1400)]
     found = []
     for jobs in (1, 2):
         answers = list(replay([(event, None) for event in events], plan(tmp_path, jobs)))
@@ -253,3 +259,111 @@ def test_the_throwaway_directories_are_gone_in_the_end(tmp_path: Path, monkeypat
     here.mkdir()
     list(replay([(past("rm -rf ~", n), None) for n in range(300)], plan(here, 2)))
     assert os.listdir(tmp_path) == ["plan"]
+
+
+# -- bad input -----------------------------------------------------------------------------------------------------
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.text("ab/\x00\x1b\ud800 ", max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["text", "type", "id", "p"]), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The paths to everything inside ``value``."""
+    found = [path] if path else []
+    if isinstance(value, dict):
+        found += [below for key in value for below in places(value[key], (*path, key))]
+    elif isinstance(value, list):
+        found += [below for at in range(len(value)) for below in places(value[at], (*path, at))]
+    return found
+
+
+def put(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    copy = json.loads(json.dumps(value))
+    inside = copy
+    for step in path[:-1]:
+        inside = inside[step]
+    inside[path[-1]] = new
+    return copy
+
+
+ASKED = {"answers": {"asked": {"p": 0.9}}, "user_requests": 1, "asked": True}
+FOUND = {"effect": "delete", "target": "home", "sure": "certain", "path": "/home/dev", "program": "rm"}
+RISK = {"point": "tool.risk", "version": 1, "mode": "active", "judged": "deny", "rule": "fs.delete-home", "said": "x"}
+SCANNED = {
+    "point": "tool.injection",
+    "version": 1,
+    "mode": "active",
+    "judged": "withhold",
+    "thresholds": {"withhold": 1.0},
+}
+SUBJECT = {"session": "s", "tool": "Bash", "tool_call": "t-1", "project": "/home/dev", "actor": "main"}
+ENTRY = {"schema": 1, "origin": "hook", "host": "claude", "id": "e", "subject": SUBJECT, "decision": "deny"}
+USE = {"type": "tool_use", "id": "t-1", "name": "Bash", "input": {"command": "rm -rf ~"}}
+DONE = {"type": "tool_result", "tool_use_id": "t-1", "content": [{"type": "text", "text": "x"}], "is_error": True}
+LINE = {"sessionId": "s", "cwd": "/", "timestamp": "2026-01-01T00:00:00Z", "entrypoint": "cli", "isSidechain": False}
+CALLED = {"type": "function_call", "name": "exec_command", "arguments": '{"cmd": "rm -rf ~"}', "call_id": "c"}
+RECORDS: list[list[dict[str, Any]]] = [
+    [
+        {
+            **ENTRY,
+            "event": "PreToolUse",
+            "kind": "before-tool",
+            "points": [{**RISK, "rules": [{"id": "fs.delete-home"}], "findings": [FOUND], "judge": ASKED}],
+        },
+        {
+            **ENTRY,
+            "event": "PostToolUse",
+            "kind": "after-tool",
+            "points": [{**SCANNED, "passages": [{"score": 1.0, "judge": 0.9, "rules": [], "withheld": True}]}],
+            "state": {"tool": "Bash", "input": {"command": "ls"}, "result": {"stdout": "x"}},
+        },
+    ],
+    [
+        {**LINE, "type": "user", "message": {"role": "user", "content": "Go"}, "permissionMode": "default"},
+        {**LINE, "type": "assistant", "message": {"role": "assistant", "content": [USE]}},
+        {**LINE, "type": "user", "message": {"role": "user", "content": [DONE]}, "toolUseResult": "Error: x"},
+    ],
+    [
+        {"type": "session_meta", "payload": {"id": "s", "cwd": "/", "source": {"subagent": "x"}}},
+        {"type": "turn_context", "payload": {"turn_id": "t", "cwd": "/", "approval_policy": "never"}},
+        {"type": "response_item", "payload": CALLED},
+        {
+            "type": "event_msg",
+            "payload": {"type": "item_completed", "item": {"type": "McpToolCall", "id": "c", "result": {}}},
+        },
+        {"type": "response_item", "payload": {"type": "function_call_output", "call_id": "c", "output": "x"}},
+    ],
+]
+
+
+@cache
+def shipped() -> Plan:
+    made = bench("default", "/home/dev", "")
+    return Plan((made.policy, made.policy), made.env, made.home)
+
+
+@pytest.mark.filterwarnings("ignore:The recursion limit")
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_whatever_stands_in_a_record_nothing_is_raised(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    lines = data.draw(st.sampled_from(RECORDS))
+    at = data.draw(st.integers(0, len(lines) - 1))
+    changed = put(lines[at], data.draw(st.sampled_from(places(lines[at]))), data.draw(VALUES))
+    text = "".join(json.dumps(line) + "\n" for line in (*lines[:at], changed, *lines[at + 1 :]))
+    both = shipped()
+    events = [(event, None) for event in history.read(io.BytesIO(text.encode()), "F", history.Met())]
+    sums = Sums(both.policies)
+    for one in replay(events, both):
+        sums.add(one)
+    known = index.Index(str(tmp_path_factory.mktemp("index") / "index"))
+    known.add(enumerate(text.encode().splitlines(), 1))
+    for event, _ in events:
+        known.known(event)
+    known.close()

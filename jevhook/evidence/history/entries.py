@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..read import ALL, Counted, read_line
+from ..read import ALL, Counted, points_of, read_line
 from . import Line, Met, Past, at
 
 NAME = "ledger"
@@ -74,8 +74,8 @@ def event_of(entry: dict[str, Any], where: str) -> Past | None:
 
 def requests(entry: Mapping[str, Any]) -> int | None:
     """How many of the person's own texts the judge was shown then; None when it was not asked about a call."""
-    for point in entry.get("points") or ():
-        judge = point.get("judge") if isinstance(point, dict) else None
+    for point in points_of(entry):
+        judge = point.get("judge")
         count = judge.get("user_requests") if isinstance(judge, dict) else None
         if isinstance(count, int):
             return min(9, max(0, count))

@@ -14,6 +14,7 @@ from hashlib import blake2b
 from typing import Any
 
 from ... import ledger
+from ..read import points_of
 from . import Line, Past, parsed
 from .entries import event_of
 
@@ -64,7 +65,7 @@ class Index:
             if whole is not None and whole.payload is not None:
                 return whole, None
             return replace(past, entry=entry, by_entry=True), None
-        return past, [point for point in entry.get("points") or () if isinstance(point, dict)]
+        return past, points_of(entry)
 
     def again(self, past: Past, file: int) -> bool:
         """Whether another file's transcript had this event.  A transcript's own events are noted; a ledger's are not."""
