@@ -10,6 +10,7 @@ from .conftest import NewPlace
 from .hosts import WHERE, Place, Record, claude_hook_runs, claude_reasons, comparable, installed_hook, run_claude
 from .model import Call
 from .permits import permitted_once
+from .promotion import earned_and_appealed
 
 HOST = "claude"
 pytestmark = pytest.mark.e2e
@@ -86,6 +87,11 @@ def test_an_ask_becomes_what_the_policy_says_where_nobody_can_be_asked(new_place
 def test_a_denied_call_runs_once_after_a_person_permitted_it(new_place: NewPlace) -> None:
     place = new_place()
     permitted_once(place, lambda calls: run_claude(place, installed_hook(HOST), calls), bash)
+
+
+def test_a_promoted_point_stops_and_its_stop_can_be_appealed(new_place: NewPlace) -> None:
+    place = new_place()
+    earned_and_appealed(place, lambda calls: run_claude(place, installed_hook(HOST), calls), bash)
 
 
 def test_ls_runs_and_the_model_gets_its_output(guarded: tuple[Place, Record]) -> None:

@@ -10,6 +10,7 @@ from .conftest import NewPlace
 from .hosts import WHERE, Place, Record, codex_hook_runs, codex_trust, comparable, installed_hook, run_codex
 from .model import Call
 from .permits import permitted_once
+from .promotion import earned_and_appealed
 
 HOST = "codex"
 pytestmark = pytest.mark.e2e
@@ -95,6 +96,16 @@ def test_a_denied_call_runs_once_after_a_person_permitted_it(new_place: NewPlace
         return run_codex(place, installed_hook(HOST), calls)
 
     permitted_once(place, run, shell)
+
+
+def test_a_promoted_point_stops_and_its_stop_can_be_appealed(new_place: NewPlace) -> None:
+    place = new_place()
+
+    def run(calls: list[Call]) -> Record:
+        (place.home / ".codex" / "config.toml").unlink(missing_ok=True)  # run_codex keeps what it finds there
+        return run_codex(place, installed_hook(HOST), calls)
+
+    earned_and_appealed(place, run, shell)
 
 
 def test_ls_runs_and_the_model_gets_its_output(guarded: tuple[Place, Record]) -> None:
