@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 REPO = Path(__file__).resolve().parents[1]
-SCRIPTS = ["scripts/venv", "scripts/try", "scripts/test", "scripts/install-hosts", ".ci/run"]
+SCRIPTS = ["scripts/venv", "scripts/try", "scripts/test", "scripts/install-hosts", "scripts/install-browser", ".ci/run"]
 
 
 def run(script: str | Path, cwd: Path, path: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
@@ -81,6 +81,18 @@ def test_with_both_hosts_named_nothing_is_installed(tmp_path: Path) -> None:
     done = run(repo / "scripts/install-hosts", tmp_path, bare_path(tmp_path, "dirname"), **named)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [f"{name}={path}" for name, path in named.items()]
+
+
+def test_without_a_browser_or_apt_it_says_what_to_install_and_a_named_one_is_taken(tmp_path: Path) -> None:
+    path = bare_path(tmp_path, "id")
+    done = run(REPO / "scripts/install-browser", tmp_path, path, JEVHOOK_E2E_CHROMIUM="")
+    assert done.returncode == 1
+    assert "install Chromium or Chrome" in done.stderr and "JEVHOOK_E2E_CHROMIUM" in done.stderr
+    mine = tmp_path / "my-chrome"
+    mine.write_text("#!/bin/sh\n")
+    mine.chmod(0o755)
+    done = run(REPO / "scripts/install-browser", tmp_path, path, JEVHOOK_E2E_CHROMIUM=str(mine))
+    assert (done.returncode, done.stdout) == (0, f"JEVHOOK_E2E_CHROMIUM={mine}\n"), done.stderr
 
 
 def test_every_dependency_of_the_project_is_pinned() -> None:

@@ -94,6 +94,7 @@ def page(found: Summary, about: About) -> str:
 <p class="soft">{escaped(period)} (UTC){f" · {escaped(about.wanted)}" if about.wanted else ""} · {said(about.source)}</p>
 {_lead(found)}
 {_tiles(found)}
+{_where(found)}
 </header>
 <main>
 {"".join(sections)}</main>
@@ -133,12 +134,24 @@ def _tiles(found: Summary) -> str:
         (_n(found.decisions["deny"] + found.decisions["withhold"]), "denied or withheld"),
         (_n(found.decisions["ask"]), "put before a person"),
         (_ms(found.hook.quantile(0.5)), "gate, median"),
-        (_ms(found.hook.quantile(0.95)), "gate, 95 of 100"),
+        (_ms(found.hook.quantile(0.95)), "gate, 95th percentile"),
         (_n(calls), f"judge call{_s(calls)}"),
         (f"{_cents(cost)} USD" if priced else "–", "cost reported by judges"),
         (_n(len(found.sessions)), f"session{_s(len(found.sessions))} in {_n(len(found.projects))} folder{_s(len(found.projects))}"),
     ]  # fmt: skip
     return '<ul class="tiles">' + "".join(f"<li><b>{a}</b><span>{b}</span></li>" for a, b in shown) + "</ul>"
+
+
+def _where(found: Summary) -> str:
+    """Which agents, tools and policies it is about, the most frequent first."""
+    books = (("By", found.hosts), ("Tools", found.tools), ("Policy", found.policies))
+    shown = [
+        f"{word} {', '.join(f'{said(name)} {_n(count)}' for name, count in book.most_common(5))}"
+        + (f" and {len(book) - 5} more" if len(book) > 5 else "")
+        for word, book in books
+        if book
+    ]
+    return f'<p class="meta">{" · ".join(shown)}</p>' if shown else ""
 
 
 # -- sections --------------------------------------------------------------------------------------------------

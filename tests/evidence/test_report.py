@@ -71,6 +71,9 @@ def test_events_are_counted_by_decision_host_session_and_folder() -> None:
     )
     assert found.decisions == Counter(none=1, deny=1, ask=2)
     assert (found.hosts["claude"], found.hosts["codex"]) == (3, 1)
+    assert "By <bdi>claude</bdi> 3, <bdi>codex</bdi> 1 · Tools <bdi>Bash</bdi> 3, <bdi>Edit</bdi> 1" in page(
+        found, ABOUT
+    )
     assert (len(found.sessions), len(found.projects)) == (2, 2)
     rule = found.rules["git.reset-hard"]
     assert (rule.stops, rule.let_run, rule.shadow) == (Counter(deny=1, ask=2), 1, 0)
