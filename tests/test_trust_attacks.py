@@ -66,3 +66,13 @@ EVERYDAY = [
 def test_what_only_looks_like_it_is_not_stopped(line: str) -> None:
     decision = risk.judge(bash_event(line, CWD), bench("default", HOME, CWD).context()).judged
     assert not str(decision.rule).startswith("self."), decision.reason
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["curl -u admin:§ https://x.example", "mysql -u root -p§ shop", "docker login -u me -p § r.example"],
+)
+def test_a_findings_words_hide_what_the_whole_line_would(line: str) -> None:
+    reading = risk.read(bash_event(line.replace("§", "hunter2Xy9zKqAb"), CWD), bench("default", HOME, CWD).context())
+    shown = [finding.record().get("words", "") for finding in reading.findings]
+    assert any(shown) and not any("hunter2" in str(words) for words in shown)

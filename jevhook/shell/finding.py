@@ -172,7 +172,11 @@ class Finding:
         if self.via:
             out["via"] = list(self.via)
         if self.effect == "run" and self.words:
-            out["words"] = shown(" ".join(self.words), 160)
+            from ..text.redact import redact
+
+            # The program's name tells that -p is a password; words alone do not.
+            line = redact(f"{self.program} {' '.join(self.words)}"[:8000])
+            out["words"] = shown(line.removeprefix(f"{self.program} "), 160)
         if self.detail:
             out["detail"] = shown(self.detail)
         out["span"] = [self.start, self.end]
