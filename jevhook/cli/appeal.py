@@ -10,6 +10,7 @@ import click
 
 from .. import policy
 from ..evidence import cases, labels
+from ..evidence.shapes import table
 from ..state import permits
 from ..text.printable import visible
 from .ledger_show import records
@@ -68,7 +69,7 @@ def _entry(env: dict[str, str], code: str) -> dict[str, Any]:
     found = records(env, code)
     letters = code.strip().upper()
     if not found and letters and all(letter in permits.LETTERS for letter in letters):
-        found = [entry for entry in _denied(env) if (entry.get("permit") or {}).get("code") == letters]
+        found = [entry for entry in _denied(env) if entry["permit"].get("code") == letters]
     if not found:
         raise click.ClickException(
             f"the ledger has no stop {policy.shown(code)}: give the code in the denial's reason, the id of a ledger entry "
@@ -88,7 +89,7 @@ def _denied(env: dict[str, str]) -> list[dict[str, Any]]:
 
 
 def _lines(entry: dict[str, Any], part: dict[str, Any], event: dict[str, Any] | None) -> list[str]:
-    subject = entry.get("subject") or {}
+    subject = table(entry.get("subject"))
     shadow = "" if part.get("acted") else ", in shadow"
     told = [
         f"{str(entry['id'])[:8]}  {str(entry.get('asked_at'))[:16]}  {entry.get('host')} {subject.get('tool', '')}: "

@@ -44,7 +44,7 @@ def list_(as_json: bool) -> None:
         note = f"  # {case['note']}" if case.get("note") else ""
         why = case.get("rule") or case.get("point")
         click.echo(
-            visible(f"{str(case['id'])[:8]}  {str(case.get('at'))[:10]}  {case.get('was'):8} {why}{event}{note}")
+            visible(f"{str(case['id'])[:8]}  {str(case.get('at'))[:10]}  {case.get('was')!s:8} {why}{event}{note}")
         )
     if not found and not as_json:
         click.echo("no cases: `jevhook appeal CODE` makes one of a wrong stop")

@@ -76,7 +76,7 @@ def _undo(env: dict[str, str], path: str, document: dict[str, Any], name: str) -
         raise click.ClickException(f"{policy.shown(name)} was not promoted; what was: {policy.clean(names)}")
     left, entry = found
     promoted.write(path, left)
-    note(env, "promote --undo", "promote", promotion={"what": name, "table": entry["table"], "undone": entry["to"]})
+    note(env, "promote --undo", "promote", promotion={"what": name, "table": entry["table"], "undone": entry.get("to")})
     now = _mode(env, name) if entry["table"] != "thresholds" else entry.get("before", "what the policy says")
     click.echo(visible(f"{name} is {now} again ({path})"))
 

@@ -18,6 +18,7 @@ from ..points import injection, risk
 from .figures import ENOUGH, Change, Share, paired
 from .labels import Label
 from .read import points_of
+from .shapes import objects, table, words
 from .truth import answers_of, should_stop
 
 YES = tuple(round(0.5 + 0.05 * k, 2) for k in range(10))  # 0.5 to 0.95
@@ -90,7 +91,7 @@ def samples(
         truth = should_stop(entry, label).get(point) if label is not None else None
         if part is None or truth is None:
             continue
-        subject = entry.get("subject") or {}
+        subject = table(entry.get("subject"))
         how = _of_call(part, subject, rules) if point == risk.ID else _of_result(part, withhold)
         if how is not None:
             found.append(Sample(str(subject.get("session") or entry.get("id")), truth, how))
@@ -103,21 +104,21 @@ def _of_call(
     answers = answers_of(part)
     if not answers:
         return None
-    silent, lifted = set(part["judge"].get("shadow") or ()), set(part.get("excepted") or ())
-    hits = [hit for hit in part.get("rules") or () if hit.get("mode") == "active"]
-    severities = {hit.get("severity") for hit in hits if hit.get("id") not in lifted}
+    silent, lifted = words(part["judge"].get("shadow")), words(part.get("excepted"))
+    hits = [hit for hit in objects(part.get("rules")) if hit.get("mode") == "active"]
+    severities = [hit.get("severity") for hit in hits if str(hit.get("id")) not in lifted]
     requests = part["judge"].get("user_requests")
     return call(
         next((word for word in ("deny", "ask") if word in severities), "none"),
         {name: answer for name, answer in answers.items() if name not in silent and isinstance(answer, dict)},
-        requests=requests if type(requests) is int else 0,
+        requests=min(requests, 3) if type(requests) is int else 0,
         unrecoverable=any(rules.get(str(hit.get("id")), {}).get("unrecoverable") for hit in hits),
         agent=subject.get("actor") == "sub-agent",
     )
 
 
 def _of_result(part: Mapping[str, Any], withhold: float) -> Callable[[float, float], bool] | None:
-    passages = [one for one in part.get("passages") or () if isinstance(one, dict)]
+    passages = objects(part.get("passages"))
     return result(passages, withhold) if any("judge" in one for one in passages) else None
 
 

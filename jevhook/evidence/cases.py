@@ -23,6 +23,7 @@ from ..text.printable import printable
 from ..text.redact import redact
 from .labels import MAX_NOTE
 from .read import Counted, points_of
+from .shapes import table
 
 STOPS = ("ask", "deny", "withhold", "trim")
 SCHEMA = 1
@@ -42,7 +43,7 @@ def stopped(entry: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def event_of(entry: Mapping[str, Any], env: Mapping[str, str], now: float) -> tuple[dict[str, Any] | None, str]:
     """(the judged call as far as it was kept whole, why it is not)."""
-    subject = entry.get("subject") or {}
+    subject = table(entry.get("subject"))
     where = {"cwd": str(subject.get("project") or ""), "home": config.home(env)}
     state = entry.get("state")
     if isinstance(state, dict) and isinstance(state.get("input"), dict):
@@ -50,8 +51,7 @@ def event_of(entry: Mapping[str, Any], env: Mapping[str, str], now: float) -> tu
             return None, "the ledger keeps long texts cut"
         found = {"tool": str(state.get("tool") or ""), "input": state["input"], **where}
         return (found if state.get("result") is None else {**found, "result": state["result"]}), ""
-    permit = entry.get("permit") if isinstance(entry.get("permit"), dict) else {}
-    offer = permits.offered(str((permit or {}).get("code") or ""), env, now)
+    offer = permits.offered(str(table(entry.get("permit")).get("code") or ""), env, now)
     # A code is used again once its day is over: by then it may be another call's.
     if offer is None or offer.get("tool") != subject.get("tool") or where["cwd"] != str(offer.get("cwd"))[:300]:
         return None, "the ledger does not keep calls ([ledger] record_state), and no denial of the last day holds it"

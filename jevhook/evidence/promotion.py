@@ -7,7 +7,7 @@ enough cases to call them a figure (``figures.ENOUGH``); the interval beside eac
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .. import points
@@ -47,7 +47,7 @@ class Seen:
 
     ``events`` that the point judged in its present version, ``spoke`` those in which the target would have stopped (a
     question: gave a sure answer), ``checked`` labelled ones among those that the target spoke about, ``right`` of them,
-    ``wrong`` stops among labelled stops (``stops``), ``modes`` in which it ran, ``first`` and ``last`` day.
+    ``wrong`` stops among labelled stops (``stops``), ``first`` and ``last`` day.
     """
 
     events: int = 0
@@ -56,7 +56,6 @@ class Seen:
     right: int = 0
     stops: int = 0
     wrong: int = 0
-    modes: set[str] = field(default_factory=set)
     first: str = ""
     last: str = ""
 
@@ -97,7 +96,6 @@ def look(
         day = str(entry.get("asked_at") or "")[:10]
         seen.events += 1
         seen.first, seen.last = min(seen.first or day, day), max(seen.last, day)
-        seen.modes.add(str(part.get("mode")))
         if what.kind == "point":
             stops = part.get("judged") in STOPS
         elif what.kind == "rule":

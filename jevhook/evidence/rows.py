@@ -113,7 +113,7 @@ def read(line: bytes, number: int, home: str = HOME, cwd: str = CWD) -> Row:
         AMBIGUOUS if found.get("ambiguous") is True else WORDS[word],
         own_home,
         (_text(found, "category") or _text(found, "kind"))[:80],
-        answers if isinstance(answers, dict) else {},
+        {name: one for name, one in answers.items() if isinstance(one, dict)} if isinstance(answers, dict) else {},
         tuple(typed) or ("(not recorded)",) * (min(asked, 3) if type(asked) is int else bool(answers)),
         usage if isinstance(usage, dict) else {},
     )

@@ -16,6 +16,7 @@ from . import cases
 from .cases import STOPS
 from .labels import Label
 from .read import points_of
+from .shapes import objects, table
 
 LOSS = 2.5  # of tool.risk.loss: from here on it raises (points/risk.py)
 
@@ -33,18 +34,13 @@ def should_stop(entry: Mapping[str, Any], label: Label) -> dict[str, bool]:
 
 def would_stop(part: Mapping[str, Any], rule: str) -> bool:
     """Whether ``rule`` hit, in shadow too, so that it would stop by itself."""
-    hits = part.get("rules")
-    listed = [hit for hit in hits if isinstance(hit, dict)] if isinstance(hits, list) else []
-    return any(hit.get("id") == rule and hit.get("severity") in ("ask", "deny") for hit in listed)
+    return any(hit.get("id") == rule and hit.get("severity") in ("ask", "deny") for hit in objects(part.get("rules")))
 
 
 def answers_of(part: Mapping[str, Any]) -> dict[str, Any]:
     """What a judge answered for this point, {} where none did or only the call's shape was judged."""
-    judge = part.get("judge")
-    if not isinstance(judge, dict) or judge.get("error") or judge.get("egress") == "shape":
-        return {}
-    found = judge.get("answers")
-    return found if isinstance(found, dict) else {}
+    judge = table(part.get("judge"))
+    return {} if judge.get("error") or judge.get("egress") == "shape" else table(judge.get("answers"))
 
 
 def says_stop(question: str, answer: Any, yes: float, no: float) -> bool | None:
@@ -63,11 +59,10 @@ def says_stop(question: str, answer: Any, yes: float, no: float) -> bool | None:
 def row(entry: Mapping[str, Any], label: Label, home: str) -> dict[str, Any] | None:
     """A labelled entry whose event stands whole in the ledger, as ``jevhook score`` reads it; else None."""
     wanted = should_stop(entry, label)
-    state, subject = entry.get("state"), entry.get("subject")
-    if not wanted or not isinstance(state, dict) or not isinstance(state.get("input"), dict) or entry.get("state_cut"):
+    state, subject = table(entry.get("state")), table(entry.get("subject"))
+    if not wanted or not isinstance(state.get("input"), dict) or entry.get("state_cut"):
         return None
-    subject = subject if isinstance(subject, dict) else {}
-    part = next((one for one in points_of(entry) if one.get("point") in wanted), {})
+    part = next((one for one in points_of(entry) if str(one.get("point")) in wanted), {})
     made: dict[str, Any] = {
         "id": str(entry["id"]),
         "tool": str(state.get("tool") or ""),

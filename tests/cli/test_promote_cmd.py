@@ -280,6 +280,14 @@ def test_a_file_that_is_broken_is_named_and_left_alone(lane: Lane, private_home:
     assert file.read_text() == "allow = 'grant'\n"
 
 
+def test_a_file_that_a_person_has_edited_is_undone_as_far_as_it_says(lane: Lane, private_home: Path) -> None:
+    file = private_home / ".config/jevhook/promoted.toml"
+    file.write_text('[modes]\ntool.risk = "active"\n[[evidence]]\nwhat = "tool.risk"\ntable = "modes"\n[[evidence]]\n')
+    assert "tool.risk = None" in in_a_pipe("promote")[1]
+    assert at_terminal("promote", "tool.risk", "--undo")[0] == 0
+    assert tomllib.loads(file.read_text()) == {"evidence": [{}]}
+
+
 def test_policy_show_names_the_layer_that_promoted(lane: Lane) -> None:
     at_terminal("promote", "tool.risk", "--force", "--yes")
     values = {one["key"]: one for one in json.loads(in_a_pipe("policy", "show", "--json")[1])["values"]}

@@ -169,9 +169,10 @@ def test_torn_and_foreign_lines_are_counted_and_passed_over(lane: Lane) -> None:
     code, _ = denied(lane)
     at_terminal("appeal", code, "--without-event")
     with open(cases.place(env()), "a") as file:
-        file.write('{"schema": 1, "id"\n{"schema": 7, "id": "x"}\n[1]\n')
+        file.write('{"schema": 1, "id"\n{"schema": 7, "id": "x"}\n[1]\n{"schema": 1, "id": 3, "event": 4}\n')
     status, said = in_a_pipe("cases", "list")
-    assert status == 0 and "3 lines skipped" in said and len(kept()) == 1
+    assert status == 0 and "3 lines skipped" in said and len(kept()) == 2
+    assert in_a_pipe("cases", "export")[0] == in_a_pipe("cases", "list", "--json")[0] == 0
 
 
 def part(point: str, judged: str) -> dict[str, Any]:
