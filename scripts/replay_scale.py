@@ -4,7 +4,8 @@
 
 Writes N events (200,000; a call and its result count as two) of ordinary work in sessions of 100 calls into a temporary
 directory: hook events, a ledger with the whole state, a ledger of bare entries, or transcripts.  Runs the installed
-command on them and prints the rate and the peak memory of all its processes together (the sum of each one's peak).
+command on them and prints the rate, the processor time (which says what a quiet machine would do) and the peak memory
+of all its processes together (the sum of each one's peak).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -164,8 +166,11 @@ def main() -> int:
         took = time.monotonic() - began
         said = running.stdout.read() if running.stdout else ""
         print(said.splitlines()[0] if said else "nothing was said")
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        busy = used.ru_utime + used.ru_stime
         print(
-            f"{args.form}: {args.events:,} events, {size / 1e6:.0f} MB, in {took:.1f} s: {args.events / took:,.0f} a second; "
+            f"{args.form}: {args.events:,} events, {size / 1e6:.0f} MB, in {took:.1f} s: {args.events / took:,.0f} a second "
+            f"({busy:.1f} s of processor time: {args.events / busy:,.0f} for each of them); "
             f"{sum(memory.values()) / 1024:.0f} MB at its peak in {len(memory)} processes; {os.cpu_count()} cores"
         )
         return running.returncode

@@ -109,12 +109,14 @@ def _cores() -> int:
 def _asking(policy: Policy, name: str) -> dict[str, Any]:
     """The policy's ``[judge]`` table with ``name`` as its judge.  Raises UsageError for a name that nobody has."""
     from ..systemone import dialects
-    from ..use.jev import judge_table
+    from ..use.jev import judge_table, managed_judge
 
     known = {"mock", *dialects.MODULES, *(policy.judge.get("tier") or {})}
     named = name if name in known else dialects.named(name)
     if named not in known:
         raise click.UsageError(f"--judge: found {clean(name)!r}, allowed: {', '.join(sorted(known))}")
+    if managed_judge(policy.judge, named):
+        raise click.UsageError(f"--judge: the managed config names the judge, {clean(name)} can't replace it")
     return {**policy.judge, **judge_table(policy.judge, named)}
 
 

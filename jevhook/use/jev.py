@@ -306,7 +306,7 @@ class Jev:
         env = {**self.env, "JEV_MODEL": model} if model else self.env
         if backend in ("", "auto"):
             judge, via = judges.choose(settings, env, self.hosted)
-        elif _managed(settings, backend):
+        elif managed_judge(settings, backend):
             return None, f"the managed config names the judge, {self.backend} can't replace it"
         else:
             judge, via = judges.choose(judge_table(settings, backend), env, self.hosted)
@@ -399,7 +399,7 @@ def _redacted(question: wire.Question, env: Mapping[str, str]) -> wire.Question 
     return clean
 
 
-def _managed(settings: Mapping[str, Any], backend: str) -> bool:
+def managed_judge(settings: Mapping[str, Any], backend: str) -> bool:
     """Whether the managed config names a judge other than ``backend``."""
     if settings.get("settings_origin") != "managed":
         return False

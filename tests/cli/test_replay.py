@@ -485,3 +485,12 @@ def test_more_events_than_one_process_takes_come_out_as_they_came_in(tmp_path: P
     assert done.stderr == ""
     assert [line["index"] for line in lines] == list(range(1500))
     assert [line["decision"] for line in lines] == ["deny" if n % 3 == 0 else "none" for n in range(1500)]
+
+
+def test_a_judge_that_the_managed_config_names_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    managed = tmp_path / "managed.toml"
+    managed.write_text('[judge]\nprovider = "none"\n')
+    monkeypatch.setattr("jevhook.policy.MANAGED", str(managed))
+    result = CliRunner().invoke(replay, ["--judge", "ollama"], input="")
+    assert result.exit_code == 2
+    assert "the managed config names the judge, ollama can't replace it" in result.output
