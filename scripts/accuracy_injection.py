@@ -12,12 +12,16 @@ directories whose text files are judged as whole results that nobody planted any
 from __future__ import annotations
 
 import argparse
+import gzip
+import hashlib
 import json
 import os
 import random
 import sys
 import time
+import zlib
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -122,27 +126,48 @@ def second_opinion(corpus: str) -> dict[str, Any]:
     return figures
 
 
+BLIND = ("injection_blind.txt", "injection_blind_second.txt")
+
+
 def blind(show: str = "") -> dict[str, Any]:
     """The project's own blind texts: written before any figure on them was seen, and trained on by nothing."""
     from jevhook.points import injection as point
 
-    text = (ROOT / "tests" / "text" / "injection_blind.txt").read_text("utf-8")
-    found: dict[str, list[float]] = defaultdict(list)
-    for block in text.split("== ")[1:]:
-        name, _, body = block.partition("\n")
-        kind = name.partition(":")[0]
-        found[kind].append(score(body.rstrip("\n"))[0])
-        if show == "blind" and (found[kind][-1] < point._MARK) == (kind == "order"):
-            print(f"{found[kind][-1]:.2f} {name}")
-    print("   blind texts (tests/text/injection_blind.txt)")
-    figures = {}
-    for kind, scores in found.items():
-        cells = [[p >= at for p in scores] for at in (point._WITHHOLD, point._MARK, 0.5, 0.3)]
-        print(
-            f"      {kind:10} withheld {percent(cells[0])}, found {percent(cells[1])}, 0.5 {percent(cells[2])}, 0.3 {percent(cells[3])}"
-        )
-        figures[kind] = [len(scores), *(sum(cell) for cell in cells)]
+    figures: dict[str, Any] = {}
+    for name in BLIND:
+        text = (ROOT / "tests" / "text" / name).read_text("utf-8")
+        found: dict[str, list[float]] = defaultdict(list)
+        for block in f"\n{text}".split("\n== ")[1:]:
+            title, _, body = block.partition("\n")
+            kind = title.partition(":")[0]
+            found[kind].append(score(body.rstrip("\n"))[0])
+            if show == "blind" and (found[kind][-1] < point._MARK) == (kind == "order"):
+                print(f"{found[kind][-1]:.2f} {title}")
+        print(f"   blind texts (tests/text/{name})")
+        for kind, scores in found.items():
+            cells = [[p >= at for p in scores] for at in (point._WITHHOLD, point._MARK, 0.5, 0.3)]
+            print(
+                f"      {kind:10} withheld {percent(cells[0])}, found {percent(cells[1])}, 0.5 {percent(cells[2])}, 0.3 {percent(cells[3])}"
+            )
+            figures[f"{name} {kind}"] = [len(scores), *(sum(cell) for cell in cells)]
     return figures
+
+
+def texts(places: list[str]) -> Iterator[tuple[str, str]]:
+    """Path and text of every text file below, unpacked where it is gzipped, each content once."""
+    known: set[bytes] = set()
+    for place in places:
+        for folder, _, names in os.walk(place):
+            for name in sorted(names):
+                path = os.path.join(folder, name)
+                try:
+                    with gzip.open(path) if name.endswith(".gz") else open(path, "rb") as file:
+                        data = file.read(90_000)
+                except (OSError, EOFError, zlib.error):
+                    continue
+                if data.strip() and b"\0" not in data and (digest := hashlib.sha256(data).digest()) not in known:
+                    known.add(digest)
+                    yield path, data.decode("utf-8", "replace")
 
 
 def files(places: list[str]) -> dict[str, Any]:
@@ -152,29 +177,22 @@ def files(places: list[str]) -> dict[str, Any]:
     from jevhook.policy import Policy
 
     context = Context(Policy(), {}, 0.0, offline=True)
-    seen = cut = passages = 0
+    seen = cut = marked = passages = 0
     began = time.perf_counter()
-    for place in places:
-        for folder, _, names in os.walk(place):
-            for name in sorted(names):
-                if not name.endswith(
-                    (".md", ".txt", ".rst", ".py", ".js", ".html", ".json", ".log", "README", "copyright", "METADATA")
-                ):
-                    continue
-                try:
-                    text = Path(folder, name).read_text("utf-8", "replace")[:90_000]
-                except OSError:
-                    continue
-                event = Event("claude", "after-tool", "PostToolUse", tool="mcp__files__get", result=text)
-                result = injection.judge(event, context)
-                seen += 1
-                passages += result.record.get("scanned", 0)
-                if result.judged.outcome == "withhold":
-                    cut += 1
-                    rules = [p["rules"] for p in result.record["passages"] if p["withheld"]]
-                    print(f"   cut: {folder}/{name} {rules[:2]}")
-    print(f"   files as whole results: {cut} of {seen} cut ({passages} passages, {time.perf_counter() - began:.1f} s)")
-    return {"files": seen, "cut": cut, "passages": passages}
+    for path, text in texts(places):
+        event = Event("claude", "after-tool", "PostToolUse", tool="mcp__files__get", result=text)
+        result = injection.judge(event, context)
+        seen += 1
+        passages += result.record.get("scanned", 0)
+        named = result.record.get("passages", [])
+        marked += any(p["score"] >= result.record["thresholds"]["mark"] for p in named)
+        if result.judged.outcome == "withhold":
+            cut += 1
+            print(f"   cut: {path} {[p['rules'] for p in named if p['withheld']][:2]}")
+    print(
+        f"   files as whole results: {cut} of {seen} cut, {marked} marked or cut ({passages} passages, {time.perf_counter() - began:.1f} s)"
+    )
+    return {"files": seen, "cut": cut, "marked": marked, "passages": passages}
 
 
 def main() -> int:

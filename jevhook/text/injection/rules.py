@@ -438,6 +438,8 @@ def classes(tokens: Sequence[bytes]) -> list[int]:
 def look(text: str, tokens: Sequence[bytes], masks: list[int]) -> list[Hit]:
     """All rules that speak about a folded passage, hedged ones at a third of their weight."""
     places = [(at, mask) for at, mask in enumerate(masks) if mask]
+    if "ignore" in text and (pragmas := _pragmas(text)):
+        places = [(at, mask & ~IGNORE if at in pragmas else mask) for at, mask in places]
     present = 0
     for _, mask in places:
         present |= mask
@@ -446,7 +448,7 @@ def look(text: str, tokens: Sequence[bytes], masks: list[int]) -> list[Hit]:
         if present & needed[0] and present & needed[-1] and all(present & part for part in needed):
             at = _find(places, needed, span)
             if at >= 0:
-                hits.append(_of_another(Hit(name, kind, weight, at), tokens))
+                hits.append(_of_programs(_of_another(Hit(name, kind, weight, at), tokens), tokens))
     if hits and present & SOFT:
         hits = [_hedged(hit, masks, places) for hit in hits]
     lowered = text.lower()
@@ -527,6 +529,54 @@ def _of_another(hit: Hit, tokens: Sequence[bytes]) -> Hit:
     return hit
 
 
+# What is done to data and code far more often than to what one was told.
+_ERASING = frozenset(
+    (b"delete", b"deleted", b"erase", b"drop", b"dropped", b"discard", b"override", b"overrides", b"bypass")
+)
+_TOLD = frozenset((b"instructions", b"directives", b"guidelines", b"guidance", b"prompt", b"prompts", b"rules", b"orders",
+                   b"programming", b"restrictions", b"safeguards", b"told"))  # fmt: skip
+
+
+def _of_programs(hit: Hit, tokens: Sequence[bytes]) -> Hit:
+    """What a program does or a database holds: "delete the preceding text", "drop the instructions before the loop",
+    "ignore user site-packages", "that role must have … these restrictions"."""
+    if hit.id == "role.act":
+        of_programs = tokens[hit.at] == b"role" and tokens[hit.at + 1 : hit.at + 2] != [b"of"]
+    elif hit.kind != "override":
+        return hit
+    elif hit.id == "override.safety" and tokens[max(0, hit.at - 2) : hit.at] in (
+        [b"this", b"will"],
+        [b"option", b"will"],
+    ):
+        of_programs = True  # "this will bypass all security restrictions"
+    elif tokens[hit.at] in _ERASING:
+        behind = tokens[hit.at + 1 : hit.at + 9]
+        noun = next((n for n, token in enumerate(behind) if token in _TOLD), -1)
+        whose = PREV | YOUR | ALL | SYSTEM | SAFETY
+        of_programs = noun < 0 or not any(VOCABULARY.get(token, 0) & whose for token in behind[: noun + 1])
+    else:
+        of_programs = hit.id == "override.operator" and bool(VOCABULARY.get(tokens[hit.at + 1], 0) & USER)
+    return Hit(hit.id + "~", hit.kind, hit.weight / 3, hit.at) if of_programs else hit
+
+
+_STOPS = ".!?;\u3002\uff01\uff1f\uff1b"
+
+
+def _pragmas(text: str) -> set[int]:
+    """The words "ignore" that are said to a checker: ``# type: ignore[attr]``, ``# type: ignore`` before a line of code."""
+    found = set()
+    at = text.find("ignore")
+    while at >= 0:
+        behind = text[at + 6 : at + 80]
+        if behind[:1] == "[" or behind[:1] == "\n":
+            said = text[max(0, at - 12) : at].rstrip()
+            line = behind.partition("\n")[2].lstrip() if behind[0] == "\n" else ""
+            if said.endswith(("type:", "pyright:", "mypy:", "ty:")) and line[:1] not in ("#", "/", "*", "<"):
+                found.add(len(words(text[:at])))
+        at = text.find("ignore", at + 6)
+    return found
+
+
 def _word_at(lowered: str, phrase: str, tokens: Sequence[bytes]) -> int:
     return len(words(lowered[: lowered.find(phrase)]))
 
@@ -585,6 +635,13 @@ def _called(lowered: str, hits: list[Hit]) -> None:
             at = lowered.find(name, end)
 
 
+def _sentence(text: str, at: int) -> str:
+    """The part of a text around ``at`` up to the signs that end a sentence or a clause of a list."""
+    start = max(text.rfind(end, 0, at) for end in _STOPS) + 1
+    ends = [found for end in _STOPS if (found := text.find(end, at)) >= 0]
+    return text[max(start, at - 20) : min([at + 20, *ends])]
+
+
 def _glyphs(lowered: str, hits: list[Hit]) -> None:
     for name, kind, weight, parts in _GLYPHS:
         for first in parts[0]:
@@ -592,6 +649,8 @@ def _glyphs(lowered: str, hits: list[Hit]) -> None:
             if at < 0:
                 continue
             around = lowered[max(0, at - 40) : at + 40]
+            if kind == "override":  # in one breath: manuals have all three words within eighty characters
+                around = _sentence(around, min(at, 40))
             if name == "conceal.zh" and "\u5bc6\u7801" in around:
                 continue  # nobody is to be told a password
             if all(any(word in around for word in part) for part in parts[1:]):
