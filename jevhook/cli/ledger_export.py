@@ -29,10 +29,13 @@ from .person import no_agent
 @click.option(
     "--header-from-env", "header", multiple=True, metavar="NAME=VARIABLE", help="A header with that variable's value."
 )
+@click.option("--ca", default="", metavar="FILE", help="Certificates to trust instead of the usual ones (otlp only).")
 @click.option("--source", default="", help="Whose ledger this is, where many come together. Default: not said.")
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 @filters
-def export(kind: str, out: str, endpoint: str, header: tuple[str, ...], source: str, force: bool, **given: Any) -> None:
+def export(
+    kind: str, out: str, endpoint: str, header: tuple[str, ...], ca: str, source: str, force: bool, **given: Any
+) -> None:
     """Write the ledger as Parquet or JSON lines, or send it to an OpenTelemetry collector.
 
     Columns, attributes and SQL for them are in docs/export.md. Nothing is sent but to the endpoint you name, and
@@ -47,8 +50,10 @@ def export(kind: str, out: str, endpoint: str, header: tuple[str, ...], source: 
     filter_ = wanted(given)
     if (kind == "otlp") != bool(endpoint):
         raise click.UsageError("--endpoint URL goes with --to otlp, and only with it")
-    if header and kind != "otlp":
-        raise click.UsageError("--header-from-env goes with --to otlp")
+    if (header or ca) and kind != "otlp":
+        raise click.UsageError("--header-from-env and --ca go with --to otlp")
+    if ca and not os.path.isfile(ca):
+        raise click.BadParameter(f"--ca {policy.shown(ca)}: there is no such file")
     if kind == "parquet" and out == "-":
         raise click.UsageError("--to parquet needs --out FILE")
     if kind == "otlp" and out != "-":
@@ -63,7 +68,7 @@ def export(kind: str, out: str, endpoint: str, header: tuple[str, ...], source: 
             count = parquet.write(out, _rows(env, filter_, counted, source))
             said = f"{policy.clean(out)}: {counted.taken} entries in {count} rows"
         else:
-            said = _otlp(env, filter_, counted, source, endpoint, header)
+            said = _otlp(env, filter_, counted, source, endpoint, header, ca)
     except ImportError as wrong:
         need(kind, wrong)
     except BrokenPipeError:  # `| head`
@@ -113,7 +118,13 @@ def _write(name: str, lines: Iterator[str]) -> None:
 
 
 def _otlp(
-    env: dict[str, str], filter_: Wanted, counted: Counted, source: str, endpoint: str, header: tuple[str, ...]
+    env: dict[str, str],
+    filter_: Wanted,
+    counted: Counted,
+    source: str,
+    endpoint: str,
+    header: tuple[str, ...],
+    ca: str,
 ) -> str:
     no_agent("jevhook ledger export --to otlp", env)
     headers = {}
@@ -131,7 +142,7 @@ def _otlp(
         raise click.BadParameter(f"--endpoint: {wrong}") from None
     rows = _rows(env, filter_, counted, source)
     try:
-        sent = otlp.send(endpoint, rows, version=__version__, source=source, headers=headers)
+        sent = otlp.send(endpoint, rows, version=__version__, source=source, headers=headers, authorities=ca)
     except otlp.NotSent as wrong:
         again = f"; go on with --since {wrong.since}" if wrong.since else ""
         raise click.ClickException(

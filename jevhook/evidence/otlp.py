@@ -18,7 +18,7 @@ from typing import Any
 from ..systemone.client import address
 
 BATCH = 500  # records of one request
-TIMEOUT = 30.0  # seconds for one request, tries included
+TIMEOUT = 10.0  # seconds for one request, tries included
 LEFT_OUT = ("entry", "asked_at", "point_no")  # columns that are no attribute: too large, or stand elsewhere
 
 
@@ -49,18 +49,28 @@ def send(
     version: str,
     source: str = "",
     headers: Mapping[str, str] | None = None,
+    authorities: str = "",
     timeout: float = TIMEOUT,
 ) -> int:
-    """Send the rows of ``table.rows`` to ``endpoint(url)``; how many.  Raises NotSent, ImportError without the SDK."""
+    """Send the rows of ``table.rows`` to ``endpoint(url)``; how many.  Raises NotSent, ImportError without the SDK.
+
+    ``authorities`` is a file of certificates to trust instead of the usual ones.
+    """
     hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("OTEL_")}
     try:
-        return _send(endpoint(url), rows, version, source, dict(headers or {}), timeout)
+        return _send(endpoint(url), rows, version, source, dict(headers or {}), authorities, timeout)
     finally:
         os.environ.update(hidden)
 
 
 def _send(
-    where: str, rows: Iterable[Mapping[str, Any]], version: str, source: str, headers: dict[str, str], timeout: float
+    where: str,
+    rows: Iterable[Mapping[str, Any]],
+    version: str,
+    source: str,
+    headers: dict[str, str],
+    authorities: str,
+    timeout: float,
 ) -> int:
     import requests
     from opentelemetry.exporter.otlp.proto.http import Compression
@@ -75,15 +85,26 @@ def _send(
     if source:
         about["service.instance.id"] = source
     resource, scope = Resource(about), InstrumentationScope("jevhook.ledger", version)
-    last: list[requests.Response] = []
-    with requests.Session() as session:
+    last: list[requests.Response | requests.RequestException] = []  # the exporter itself tells only whether
+
+    class Heard(requests.Session):
+        def request(self, *args: Any, **options: Any) -> requests.Response:
+            try:
+                response = super().request(*args, **options)
+            except requests.RequestException as wrong:
+                last.append(wrong)
+                raise
+            last.append(response)
+            return response
+
+    with Heard() as session:
         session.trust_env = False
-        session.hooks["response"].append(lambda response, *_, **__: last.append(response))
         exporter = OTLPLogExporter(
             endpoint=where,
             headers=headers,
             timeout=timeout,
             compression=Compression.Gzip,
+            certificate_file=authorities or None,
             session=session,
         )
         sent, left = 0, iter(rows)
@@ -99,8 +120,14 @@ def _send(
 
 def _said(response: Any, fine: bool) -> tuple[str, int]:
     """(what is wrong with the collector's answer, how many records it refused of a batch that it took)."""
-    if response is None:
-        return "the collector could not be reached", 0
+    from requests import RequestException, Timeout
+    from requests.exceptions import SSLError
+
+    if response is None or isinstance(response, RequestException):
+        if isinstance(response, SSLError):
+            return "the collector's certificate is not one to trust (--ca FILE names others)", 0
+        late = isinstance(response, Timeout)
+        return "the collector did not answer in time" if late else "the collector could not be reached", 0
     if not 200 <= response.status_code < 300:  # the exporter takes a redirection for success
         return f"the collector answered {response.status_code}", 0
     if not fine:

@@ -8,6 +8,9 @@ import http.server
 import json
 import os
 import random
+import shutil
+import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -327,9 +330,12 @@ def test_json_lines_carry_the_label_and_no_secret(tmp_path: Path, capsys: pytest
 
 
 class Collector:
-    """An OTLP/HTTP receiver on loopback.  ``answer(number of the request)`` is (status, refused records, headers)."""
+    """An OTLP/HTTP receiver on loopback, with TLS where there is a ``certificate`` (a file with its key).
 
-    def __init__(self, answer: Callable[[int], tuple[int, int, dict[str, str]]]) -> None:
+    ``answer(number of the request)`` is (status, refused records, headers).
+    """
+
+    def __init__(self, answer: Callable[[int], tuple[int, int, dict[str, str]]], certificate: str = "") -> None:
         from opentelemetry.proto.collector.logs.v1 import logs_service_pb2 as wire
 
         self.requests: list[Any] = []
@@ -368,6 +374,11 @@ class Collector:
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+            self.url = f"https://localhost:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     @property
@@ -387,8 +398,10 @@ def collector() -> Iterator[Callable[..., Collector]]:
         pytest.importorskip(name, reason="the extra otlp is not installed: scripts/venv dev,otlp")
     made: list[Collector] = []
 
-    def start(answer: Callable[[int], tuple[int, int, dict[str, str]]] = lambda _: (200, 0, {})) -> Collector:
-        made.append(Collector(answer))
+    def start(
+        answer: Callable[[int], tuple[int, int, dict[str, str]]] = lambda _: (200, 0, {}), certificate: str = ""
+    ) -> Collector:
+        made.append(Collector(answer, certificate))
         return made[-1]
 
     yield start
@@ -472,6 +485,41 @@ def test_no_variable_and_no_redirection_sends_it_elsewhere(
     assert not foreign.requests
 
 
+def test_over_tls_only_to_a_certificate_that_is_trusted(
+    collector: Callable[..., Collector], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from jevhook.evidence import otlp
+
+    if shutil.which("openssl") is None:
+        pytest.skip("needs the openssl command to make a certificate")
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost"
+    names = ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([*command.split(), *names], capture_output=True, check=True)
+    both = tmp_path / "both.pem"
+    both.write_bytes(key.read_bytes() + certificate.read_bytes())
+    lines = some(20)
+    write(lines)
+    there = collector(certificate=str(both))
+    with pytest.raises(otlp.NotSent, match="certificate is not one to trust") as wrong:
+        otlp.send(there.url, (row for line in lines for row in table.rows(line)), version="1", timeout=1.0)
+    assert (wrong.value.sent, wrong.value.since, there.requests) == (0, "2026-11-01T00:00:00.000Z", [])
+    said(capsys, "export", "--to", "otlp", "--endpoint", there.url, "--ca", str(certificate))
+    assert len(there.records) == sum(max(1, len(line["points"])) for line in lines)
+
+
+def test_nobody_there_is_told_from_nobody_answering(collector: Callable[..., Collector]) -> None:
+    from jevhook.evidence import otlp
+
+    gone = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{gone.getsockname()[1]}"
+    with pytest.raises(otlp.NotSent, match="did not answer in time"):  # it listens, and never answers
+        otlp.send(url, table.rows(some(1)[0]), version="1", timeout=0.5)
+    gone.close()
+    with pytest.raises(otlp.NotSent, match="could not be reached"):
+        otlp.send(url, table.rows(some(1)[0]), version="1", timeout=0.5)
+
+
 @pytest.mark.parametrize(
     ("answer", "text"),
     [
@@ -514,6 +562,7 @@ def test_a_busy_collector_is_asked_again(
         ),
         (["--to", "otlp", "--endpoint", "https://c.example.net", "--header-from-env", "A=TWO_LINES"], "to one line"),
         (["--to", "otlp", "--endpoint", "https://c.example.net", "--header-from-env", "A b=HOME"], "NAME=VARIABLE"),
+        (["--to", "otlp", "--endpoint", "https://c.example.net", "--ca", "not-there.pem"], "there is no such file"),
         (["--to", "parquet"], "--to parquet needs --out FILE"),
         (["--to", "csv"], "'jsonl', 'parquet', 'otlp'"),
     ],
