@@ -64,7 +64,7 @@ def said(value: object) -> str:
 
 
 def page(found: Summary, about: About) -> str:
-    """The whole page as text (ASCII where the ledger is, never a lone surrogate)."""
+    """The whole page."""
     style = importlib.resources.files("jevhook.evidence").joinpath("report.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     period = f"{_day(found.first)} to {_day(found.last)}" if found.first else "no events"
@@ -91,10 +91,10 @@ def page(found: Summary, about: About) -> str:
 <body>
 <header>
 <h1>What the gate did</h1>
-<p class="soft">{escaped(period)} (UTC){f" · {escaped(about.wanted)}" if about.wanted else ""} · {said(about.source)}</p>
+<p class="soft">{" · ".join(said(part) for part in (f"{period} (UTC)", about.wanted, about.source) if part)}</p>
 {_lead(found)}
 {_tiles(found)}
-{_where(found)}
+{_where(found, about)}
 </header>
 <main>
 {"".join(sections)}</main>
@@ -142,9 +142,13 @@ def _tiles(found: Summary) -> str:
     return '<ul class="tiles">' + "".join(f"<li><b>{a}</b><span>{b}</span></li>" for a, b in shown) + "</ul>"
 
 
-def _where(found: Summary) -> str:
+def _where(found: Summary, about: About) -> str:
     """Which agents, tools and policies it is about, the most frequent first."""
-    books = (("By", found.hosts), ("Tools", found.tools), ("Policy", found.policies))
+    books = (
+        ("By", found.hosts),
+        ("Tools", found.tools),
+        ("Policy", found.policies if about.examples else Counter[str]()),
+    )
     shown = [
         f"{word} {', '.join(f'{said(name)} {_n(count)}' for name, count in book.most_common(5))}"
         + (f" and {len(book) - 5} more" if len(book) > 5 else "")

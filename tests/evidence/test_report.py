@@ -262,6 +262,7 @@ def test_without_examples_no_reason_path_or_id_is_left() -> None:
     about = About(made="", source="", version="1", examples=False)
     text = page(found, about)
     assert "secret-project" not in text and "/home/dev" not in text and "00000001" not in text
+    assert "<bdi></bdi>" not in text and "Policy <bdi>" not in text and "Policy <bdi>" in page(found, ABOUT)
     assert "secret-project" in page(found, ABOUT)
 
 
