@@ -64,7 +64,6 @@ class Rejudge:
         # a state directory of its own: nothing of the user's is read or written through it
         self.memory = {"HOME": folder, "XDG_STATE_HOME": os.path.join(folder, "state")}
         self._last: OrderedDict[tuple[str, str], str] = OrderedDict()
-        self._alone = 0
 
     def judge(self, past: Past, recorded: Points | None = None) -> Told:
         """Raises nothing: an event's trouble must not lose the others.  ``recorded``: the points of its ledger entry."""

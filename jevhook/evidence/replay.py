@@ -11,13 +11,12 @@ import os
 import signal
 import sys
 import tempfile
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
-from zlib import crc32
 
 from ..policy import Policy
 from ..text.printable import printable
@@ -28,14 +27,16 @@ from .read import points_of
 from .rejudge import Points, Rejudge, Told
 
 WINDOW = 1024  # events
-HEAVY = 16 << 20  # bytes read, after which a window is closed before it is full
+HEAVY = 6 << 20  # bytes read, after which a window is closed before it is full
 ALONE = 256  # events that are not worth starting processes for
-AHEAD = 3  # windows
+AHEAD = 8  # windows in work
+MOST_SESSIONS = 1 << 16  # whose process is remembered; of one that comes back later the memory is lost
 EXAMPLES = 5  # of one rule, from one process
 _NAMED_BY = ("command", "file_path", "path", "notebook_path", "url", "query", "pattern", "prompt", "message")
 
 Item = tuple[Past, Points | None]
 Answer = tuple[tuple[Told, ...], str]
+Parts = list[tuple[list[int], Future[list[Answer]]]]
 
 
 @dataclass(frozen=True)
@@ -129,11 +130,12 @@ def replay(items: Iterable[Item], plan: Plan, weigh: Callable[[], int] = lambda:
             )
             for number in range(plan.jobs)
         ]
+        shares = _Shares(plan.jobs)
         try:
-            ahead: deque[tuple[list[Item], list[tuple[list[int], Future[list[Answer]]]]]] = deque()
+            ahead: deque[tuple[list[Item], Parts]] = deque()
             while first or ahead:
                 while first and len(ahead) < AHEAD:
-                    ahead.append((first, _hand_out(first, pools)))
+                    ahead.append((first, _hand_out(first, pools, shares)))
                     first = next(windows, [])
                 window, parts = ahead.popleft()
                 answers: list[Answer | None] = [None] * len(window)
@@ -160,13 +162,33 @@ def _windows(items: Iterable[Item], weigh: Callable[[], int]) -> Iterator[list[I
         yield window
 
 
-def _hand_out(
-    window: list[Item], pools: list[ProcessPoolExecutor]
-) -> list[tuple[list[int], Future[list[Answer]]]]:  # fmt: skip
+class _Shares:
+    """Which process has which session: the one with the least to do until then when it comes up, and that one ever after.
+
+    A hash of the session's name would leave a process without work while another has all the sessions of a window.
+    """
+
+    def __init__(self, processes: int) -> None:
+        self.given = [0] * processes
+        self.of: OrderedDict[tuple[str, str], int] = OrderedDict()
+
+    def take(self, past: Past) -> int:
+        least = self.given.index(min(self.given))
+        share = least
+        if past.session and not past.alone:
+            session = (past.host, past.session)
+            share = self.of.pop(session, least)
+            self.of[session] = share
+            if len(self.of) > MOST_SESSIONS:
+                self.of.popitem(last=False)
+        self.given[share] += 1
+        return share
+
+
+def _hand_out(window: list[Item], pools: list[ProcessPoolExecutor], shares: _Shares) -> Parts:
     places: list[list[int]] = [[] for _ in pools]
     for place, (past, _) in enumerate(window):
-        by = f"{past.host}\0{past.session}" if past.session and not past.alone else str(place)
-        places[crc32(by.encode("utf-8", "replace")) % len(pools)].append(place)
+        places[shares.take(past)].append(place)
     return [
         (mine, pool.submit(_work, [window[place] for place in mine]))
         for mine, pool in zip(places, pools, strict=True)
