@@ -629,6 +629,8 @@ def _roles(path: str, place: Place) -> set[str]:
         roles |= {"gate", "secret"}
     if low.endswith(_HOOK_SETTINGS) or any(mark in low + "/" for mark in _HOOK_DIRS) or low.endswith(_HOOK_PARENTS):
         roles.add("hook-settings")
+    if low.endswith(".config.toml") and low[:slash].endswith("/.codex"):  # a profile, laid over config.toml
+        roles.add("hook-settings")
     for moved in place.moved:
         if path == moved or (is_within(path, moved) and low[len(moved) + 1 :].split("/")[0] in _MOVED_PARTS):
             roles.add("hook-settings")

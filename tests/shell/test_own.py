@@ -16,6 +16,37 @@ HOME, CWD = "/home/dev", "/home/dev/shop"
 
 # fmt: off
 CHANGES = [
+    "python -c 'from jevhook.install import plan; plan.carry_out(p, {})'",
+    "python -c 'from jevhook.install.plan import undo; undo(p, {})'",
+    "python -c 'import jevhook.install.files as f; f.write(c)'",
+    "python -c 'from jevhook.install import receipts; receipts.forget({}, {})'",
+    "python -c 'from jevhook.hosts.codex_install import trust; trust({}, \"x\", \"y\")'",
+    "python -c 'from jevhook.config import write_config; write_config(\"/x/config.toml\", {})'",
+    'echo \'{"method":"config/batchWrite"}\' | codex app-server',
+    'codex app-server < requests.jsonl',
+    'codex app-server proxy',
+    'codex -c model=o3 app-server --listen stdio',
+    'codex remote-control start',
+    'codex exec --ignore-user-config hi',
+    "codex exec -c features.hooks=false hi",
+    "echo 'features.hooks = false' > ~/.codex/quiet.config.toml",
+    'claude --settings /tmp/not-there.json -p hi',
+    'claude --settings "$S" -p hi',
+    "echo '{\"disableAllHooks\": true}' > /tmp/s.json; claude -p hi --settings=/tmp/s.json",
+    "claude --settings '{\"disable\\u0041llHooks\": true}' -p hi",
+    'CLAUDE_CODE_SIMPLE=1 claude -p hi',
+    'export CLAUDE_CODE_SIMPLE=1; claude -p hi',
+    'export HOME=/tmp/x; claude -p hi',
+    'XDG_CONFIG_HOME=/tmp/x claude -p hi',
+    'XDG_STATE_HOME=/tmp/x codex exec hi',
+    'claude mcp remove jevhook',
+    'claude mcp remove --scope user jevhook',
+    'codex mcp remove jevhook',
+    'codex plugin remove jevhook',
+    'git -C ~/.claude stash',
+    'git -C ~/.claude reset --hard',
+    'cd ~/.config/jevhook && git reset --hard HEAD~1',
+    'git -C ~/.codex clean -fdx',
     '/opt/jevhook/.venv/bin/python -I -S /opt/jevhook/jevhook/__main__.py hook --host claude --resident /home/dev/.local/state/jevhook/resident --id e512 < e.json',
     '/usr/bin/python3 -I -S /usr/lib/python3/site-packages/jevhook/__main__.py off',
     'cd /opt/jevhook && python -I -S jevhook/__main__.py hook < e.json',
@@ -300,6 +331,28 @@ CHANGES = [
 ]
 
 LOOKS = [
+    'codex app-server --help',
+    'codex app-server generate-ts --out /tmp/types',
+    'codex app-server generate-json-schema --out /tmp/types',
+    'codex mcp list',
+    'codex mcp get jevhook',
+    'claude mcp list',
+    'claude mcp remove github',
+    'claude plugin list',
+    "claude --settings '{\"model\": \"opus\"}' -p hi",
+    "echo '{\"model\": \"opus\"}' > /tmp/s.json; claude -p hi --settings /tmp/s.json",
+    'HOME=$HOME claude -p hi',
+    'XDG_CONFIG_HOME=~/.config codex exec hi',
+    'XDG_CACHE_HOME=/home/dev/.cache claude -p hi',
+    'CLAUDE_CODE_SIMPLE=0 claude -p hi',
+    'echo x > ~/.codex/notes.md',
+    'git -C ~/.claude status',
+    'git -C ~/.claude stash list',
+    'git stash',
+    "python -c 'from jevhook.config import config_dir; print(config_dir({}))'",
+    "python -c 'from jevhook.install import plan; print(plan.__doc__)'",
+    "python -c 'from jevhook.install import entries; print(entries.mine({}))'",
+    "python -c 'from jevhook import Jev; print(Jev().gate(\"Bash\", {\"command\": \"ls\"}))'",
     "/opt/jevhook/.venv/bin/python -I -S /opt/jevhook/jevhook/__main__.py explain 'rm -rf /'",
     'python3 jevhook/__main__.py doctor',
     "sqlite3 ~/.local/state/jevhook/budget.db 'select * from caps'",
@@ -417,6 +470,18 @@ def test_an_agent_changes_nothing_of_the_gate(made: Bench, line: str) -> None:
 @pytest.mark.parametrize("line", LOOKS)
 def test_an_agent_may_look_and_quoted_commands_are_not_run(made: Bench, line: str) -> None:
     assert risk.judge(bash_event(line, CWD), made.context()).judged.outcome == "none"
+
+
+def test_a_gate_kept_in_a_project_does_not_make_the_project_the_gates(made: Bench) -> None:
+    ctx = made.context()
+    ctx.env = {**ctx.env, "XDG_STATE_HOME": f"{CWD}/.state"}
+    for line, rule in (
+        (f"echo x > {CWD}/.state/jevhook/off", "self.gate-files"),
+        ("git stash", None),
+        ("git checkout -- .", "git.discard"),
+        ("git reset --hard", "git.reset-hard"),
+    ):
+        assert risk.judge(bash_event(line, CWD), ctx).judged.rule == rule
 
 
 PLACE = "/home/dev/.local/state/jevhook/permits/BCDFG.offer"

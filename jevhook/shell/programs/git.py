@@ -248,7 +248,18 @@ def _setting(inv: Invocation, text: str) -> None:
 
 
 def _add_work(inv: Invocation, what: str, facts: tuple[str, ...] = (), target: Target | None = None) -> None:
-    inv.add("discard", target or inv.target("."), facts=(*facts, *_fresh(inv)), detail=f"git {what}")
+    target = target or inv.target(".")
+    _settings(inv, target, what)
+    inv.add("discard", target, facts=(*facts, *_fresh(inv)), detail=f"git {what}")
+
+
+def _settings(inv: Invocation, target: Target, what: str) -> None:
+    """The gate's or a host's files are what git would put back."""
+    roles = target.roles & {"gate", "hook-settings"}
+    if target.kind in ("project-root", "project-parent"):
+        roles -= {"gate"}  # installed into a project's .venv, which git leaves alone
+    if roles and target.kind not in ("root", "home"):
+        inv.add("overwrite", target, facts=("git",), detail=f"git {what}")
 
 
 def _fresh(inv: Invocation) -> tuple[str, ...]:
@@ -312,8 +323,7 @@ def _looks_like_path(inv: Invocation, word: str) -> bool:
 
 def _discard_path(inv: Invocation, path: str, what: str) -> None:
     target = inv.target("." if path in (":/", ":(top)", STAR) else path.removeprefix(":/"))
-    if target.roles & {"gate", "hook-settings"} and target.kind not in ("root", "home"):
-        inv.add("overwrite", target, facts=("git",), detail=f"git {what}")
+    _settings(inv, target, what)
     if (
         target.kind in ("project", "build")
         and "tracked-clean" in target.roles
@@ -371,6 +381,8 @@ def _stash(inv: Invocation, args: list[str]) -> None:
     words = operands(args)
     if words[:1] in (["drop"], ["clear"]):
         inv.add("discard", inv.target("."), facts=("stash", words[0]), detail=f"git stash {words[0]}")
+    elif not words or words[0] in ("push", "save", "pop", "apply"):
+        _settings(inv, inv.target("."), "stash")
 
 
 def _branch(inv: Invocation, args: list[str]) -> None:

@@ -38,16 +38,17 @@ _SWITCHES = ("--user", "--project", "--json")  # options without a value that ma
 _MODULES = (
     "jevhook.state.", "jevhook.cli.", "jevhook.hook.", "jevhook.__main__.", "jevhook.ledger.", "jevhook.resident.",
     "jevhook.evidence.cases.", "jevhook.evidence.kept.", "jevhook.evidence.labels.", "jevhook.evidence.promoted.",
-    "jevhook.evidence.prune.",
+    "jevhook.evidence.prune.", "jevhook.install.", "jevhook.config.", "jevhook.hosts.claude_install.",
+    "jevhook.hosts.codex_install.",
 )  # fmt: skip
 _LOOKING = (LOOKS - _CHANGING.keys()) | {"judging"}
 _READS = frozenset(
     (
-        "all_offered", "allowed", "bound_to", "capped", "case_of", "digest", "directory", "distrusted", "elide",
-        "env_off", "event_of", "every", "failure_count", "folder", "known", "labels", "last_settled", "move",
-        "named_in", "new_id", "now_iso", "offered", "open_parts", "path", "period", "place", "read", "recall",
-        "records", "row", "safe_reason", "status", "stopped", "switched_off", "usd", "with_value", "without_last",
-        "words", "write_failures",
+        "account_home", "all_offered", "allowed", "bound_to", "cache_dir", "capped", "case_of", "config_dir", "digest",
+        "directory", "distrusted", "elide", "env_off", "event_of", "every", "failure_count", "folder", "home", "known",
+        "labels", "last_settled", "mine", "move", "named_in", "new_id", "now_iso", "offered", "open_parts", "option",
+        "ours", "path", "period", "place", "read", "read_bounded", "recall", "records", "row", "safe_reason", "shape",
+        "status", "stopped", "switched_off", "table", "usd", "with_value", "without_last", "words", "write_failures",
     )
 )  # fmt: skip
 
@@ -126,7 +127,8 @@ _LISTING = frozenset(("ls", "ps", "ssh", "grep", "git"))  # their -o and -O say 
 _CHANGES_THERE = frozenset(("--in-place", "--inplace", "--write", "--fix", "--overwrite", "-inplace"))
 _HERE = frozenset(("localhost", "127.0.0.1", "[::1", "::1", "0.0.0.0"))
 _MANAGERS = frozenset(
-    "pip pip3 uv pipx conda mamba micromamba pixi poetry pdm rye hatch brew apt apt-get npm pnpm yarn bun gem".split()
+    "pip pip3 uv pipx conda mamba micromamba pixi poetry pdm rye hatch brew apt apt-get npm pnpm yarn bun gem "
+    "claude codex gemini".split()  # their mcp and plugin commands
 )
 _LEAVE = frozenset(("uninstall", "remove", "rm", "un", "purge", "erase", "delete"))
 

@@ -477,13 +477,22 @@ def judge_environment(inv: Invocation) -> None:
             inv.add("gate", Target("none", name, ("gate",)), facts=("environment",), detail=name)
 
 
+_CODEX_VALUED = ("-c", "-m", "-C", "-p", "-s", "--config", "--model", "--cd", "--profile", "--sandbox")
+# What moves a host's settings or the gate's own files, and where in home they are; CLAUDE_CODE_SIMPLE is --bare.
+_MOVED = {
+    "HOME": "", "XDG_CONFIG_HOME": "/.config", "XDG_STATE_HOME": "/.local/state", "XDG_CACHE_HOME": "/.cache",
+    "CLAUDE_CONFIG_DIR": "/.claude", "CODEX_HOME": "/.codex", "CLAUDE_CODE_SIMPLE": "\0",
+}  # fmt: skip
+
+
 def host_cli(inv: Invocation) -> Flow:
     """The hosts' own commands can register and drop hooks, trust them, or start an agent without them."""
     args = inv.args
-    words = operands(args)
-    moved = "CLAUDE_CONFIG_DIR" if inv.name == "claude" else "CODEX_HOME"
-    for name in (moved, "HOME"):  # an agent with settings of somebody's own making, so without the hooks
-        if name in inv.env or (name == moved and inv.scope.env.get(name) is not None):
+    words = operands(args, *(_CODEX_VALUED if inv.name == "codex" else ()))
+    world = inv.walk.world
+    for name, usual in _MOVED.items():  # an agent or a gate with settings of somebody's own making
+        told = inv.env[name] if name in inv.env else inv.scope.env.get(name)
+        if told and told not in ("0", "false", world.env.get(name), world.home + usual):
             inv.add("gate", Target("none", f"{inv.name} with {name}", ("hook-settings",)), facts=("unguarded-agent",))
     if inv.name == "claude":
         for mark in ("--bare", "--safe-mode", "--setting-sources"):
@@ -495,7 +504,7 @@ def host_cli(inv: Invocation) -> Flow:
                     sure="likely",
                 )
         settings = value_of(args, "--settings")
-        if settings and ("disableAllHooks" in settings or '"hooks"' in settings):
+        if settings and _about_hooks(inv, settings):
             inv.add("gate", Target("none", "claude --settings", ("hook-settings",)), facts=("settings",))
         if words[:1] in (["plugin"], ["plugins"]) and any(
             word in ("uninstall", "remove", "rm", "disable") for word in words[1:3]
@@ -507,15 +516,36 @@ def host_cli(inv: Invocation) -> Flow:
             inv.add("weaken", facts=("unattended-agent",), detail="claude without permission checks")
     elif inv.name == "codex":
         if (
-            has(args, "--dangerously-bypass-hook-trust")
+            has(args, "--dangerously-bypass-hook-trust", "--ignore-user-config")
             or any("hooks" in v for v in args if "=" in v)
             or value_of(args, "--disable") in ("hooks", "codex_hooks", ANY)
             or words[:3] == ["features", "disable", "hooks"]
         ):
             inv.add("gate", Target("none", "codex hooks", ("hook-settings",)), facts=("settings",), sure="likely")
+        if _serves(words, args):  # whoever speaks to it may write every setting and trust (config/batchWrite)
+            inv.add("gate", Target("none", f"codex {words[0]}", ("hook-settings",)), facts=("settings",), sure="likely")
         if has(args, "--dangerously-bypass-approvals-and-sandbox", "--yolo"):
             inv.add("weaken", facts=("unattended-agent",), detail="codex without approvals")
     return UNKNOWN_FLOW
+
+
+def _about_hooks(inv: Invocation, settings: str) -> bool:
+    """Whether what ``claude --settings`` is given, JSON or a file, speaks of hooks, or can't be read."""
+    text: str | None = settings
+    if settings.lstrip()[:1] != "{":
+        path = inv.target(settings).path
+        text = inv.walk.scripts.get(path)
+        if text is None and path[:1] == "/" and ANY not in path and not inv.scope.where:
+            text = inv.walk.world.text(path, 64 << 10) if inv.walk.world.size(path) <= 64 << 10 else None
+    return text is None or ANY in text or "disableAllHooks" in text or '"hooks"' in text or "\\u" in text
+
+
+def _serves(words: list[str], args: list[str]) -> bool:
+    if words[:1] == ["app-server"]:
+        return not (words[1:2] and words[1][:8] in ("generate", "help")) and not has(
+            args, "--help", "-h", "--version", "-V", "--print-startup-config"
+        )
+    return words[:1] == ["remote-control"] and not has(args, "--help", "-h")
 
 
 def packages(inv: Invocation) -> Flow | None:
