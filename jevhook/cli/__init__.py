@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 
 TYPE_CHECKING = False
@@ -44,6 +45,11 @@ COMMANDS = {
 }
 
 
+# Exit codes; the small ones are answers of some commands.
+UNWRITTEN = 74  # as sysexits.h has it
+UNREAD = 141  # as a shell tells of SIGPIPE
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
 _HELP = """The judgment gate for coding agents: what would this tool call lose, and did the user want that?
 
 \b
@@ -74,6 +80,15 @@ def group() -> click.Group:
             command: click.Command = getattr(importlib.import_module(module), attribute)
             return command
 
+        def invoke(self, ctx: click.Context) -> object:
+            try:
+                code = super().invoke(ctx)
+                sys.stdout.flush()
+                return code
+            except BrokenPipeError:  # click would exit 1, which is an answer of some commands
+                unread()
+                return UNREAD
+
         def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
             with formatter.section("Commands"):
                 formatter.write_dl([(name, COMMANDS[name][2]) for name in sorted(COMMANDS)])
@@ -87,12 +102,32 @@ def group() -> click.Group:
     return click.version_option(__version__, prog_name="jevhook")(made)
 
 
+def unread() -> None:
+    """What is still to be printed goes nowhere: nobody reads stdout any more."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 def main(argv: list[str]) -> int:
     """Run one command; returns the exit code.  A person's mistake is one clean line, never a traceback."""
+    import os
+
     import click
 
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):  # None where it was closed (``<&-``)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+    called = os.path.basename(sys.argv[0] or "")
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     try:
-        result = group().main(args=argv, prog_name="jevhook", standalone_mode=False)
+        result = group().main(
+            args=argv,
+            prog_name=called if called == "jev-use" else "jevhook",
+            complete_var="_JEVHOOK_COMPLETE",
+            standalone_mode=False,
+            color=False if plain else None,
+        )
         return result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as wanted:
         click.echo(wanted.format_message())
@@ -103,8 +138,9 @@ def main(argv: list[str]) -> int:
     except click.exceptions.Abort:
         click.echo("stopped", err=True)
         return 130
-    except BrokenPipeError:
-        import os
-
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
+    except OSError as wrong:
+        if wrong.errno not in _FULL:
+            raise
+        unread()
+        click.echo(f"Error: the output could not be written: {wrong.strerror}", err=True)
+        return UNWRITTEN

@@ -13,6 +13,7 @@ import click
 from ..policy import clean
 from ..use.jev import TIMEOUT, Jev
 from ..use.request import RequestError
+from . import unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -138,12 +139,16 @@ def answered_by(result: Result) -> dict[str, Any]:
 
 def show(found: dict[str, Any], as_json: bool, paint: Callable[[Console], None]) -> None:
     """JSON where stdout is piped or asked for, else what ``paint`` draws."""
-    if as_json or not sys.stdout.isatty():
-        click.echo(json.dumps(found, indent=2))
-        return
-    from rich.console import Console
+    try:
+        if as_json or not sys.stdout.isatty():
+            click.echo(json.dumps(found, indent=2))
+        else:
+            from rich.console import Console
 
-    paint(Console(highlight=False))
+            paint(Console(highlight=False))
+        sys.stdout.flush()
+    except BrokenPipeError:  # nobody reads; the exit code is still an answer
+        unread()
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ import click
 from ..event import Event
 from ..hosts import MODULES, detect, load
 from ..jsonio import loads
+from . import unread
 from .judging import Bench, bash_event, bench, where
 from .tree import hang, plain
 
@@ -220,6 +221,7 @@ def _show(report: dict[str, Any]) -> None:
         return escape(shown)
 
     console = Console(highlight=False, soft_wrap=True)
+    console.on_broken_pipe = unread  # type: ignore[method-assign]  # rich would exit 1
     console.print(f"[bold]{safe(report['command'])}[/bold]")
 
     def label(part: dict[str, Any]) -> str:
