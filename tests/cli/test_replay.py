@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from terminal import at_terminal, in_a_pipe
 
 from jevhook.cli import main
 from jevhook.cli.replay import replay_command as replay
@@ -494,3 +495,25 @@ def test_a_judge_that_the_managed_config_names_is_not_replaced(tmp_path: Path, m
     result = CliRunner().invoke(replay, ["--judge", "ollama"], input="")
     assert result.exit_code == 2
     assert "the managed config names the judge, ollama can't replace it" in result.output
+
+
+def test_at_a_terminal_ones_own_records_are_read_and_in_a_pipe_the_pipe(private_home: Path) -> None:
+    assert at_terminal("replay")[1].startswith("0 events: none\nnothing recorded under ")
+    transcript(private_home / ".claude" / "projects" / "shop", "rm -rf ~")
+    code, said = at_terminal("replay")
+    assert code == 0
+    assert said.startswith("2 events: 1 deny, 1 none\nread: 1 Claude Code transcript; policy default\n")
+    assert in_a_pipe("replay")[1].startswith("1 events: 1 none\n1 broken, the first on line 1: not JSON (")
+
+
+def test_a_bar_is_drawn_on_the_terminal_and_not_into_what_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text(jsonl(*[claude("ls", description="x" * 8000, tool_use_id=f"t{n}") for n in range(200)]))
+    master, slave = os.openpty()
+    program = str(Path(sys.executable).parent / "jevhook")
+    done = subprocess.run([program, "replay", str(path)], stdout=subprocess.PIPE, stderr=slave, timeout=60)
+    os.close(slave)
+    drawn = os.read(master, 65536).decode()
+    os.close(master)
+    assert done.stdout == b"200 events: 200 none\n"
+    assert "replaying" in drawn and "%" in drawn
