@@ -38,6 +38,7 @@ _SYSTEM = (
     "bin", "sbin", "lib", "lib32", "lib64", "boot", "etc", "usr", "var", "opt", "srv", "proc", "sys", "run", "snap",
     "System", "Library", "Applications", "private", "nix", "cores", "Network", "lost+found",
 )  # fmt: skip
+_TOPS = {name.lower(): name for name in (*_SYSTEM, "Users", "Volumes", "tmp", "dev", "home")}
 _MOUNTS = ("mnt", "media", "Volumes", "net")
 _HOME_CACHES = (
     ".cache",
@@ -273,7 +274,19 @@ PRODUCTION = ("production", "prod", "live", "prd")
 class Place:
     """Where the call happens: everything ``classify`` needs to know besides the path."""
 
-    __slots__ = ("cwd", "cwd_sure", "gate_dirs", "gate_files", "home", "known", "moved", "project", "temps", "world")
+    __slots__ = (
+        "cwd",
+        "cwd_sure",
+        "folds",
+        "gate_dirs",
+        "gate_files",
+        "home",
+        "known",
+        "moved",
+        "project",
+        "temps",
+        "world",
+    )
 
     def __init__(
         self,
@@ -288,6 +301,7 @@ class Place:
         self.home = world.home if world.home != "/" else "/nonexistent"
         self.cwd_sure = cwd_sure
         self.cwd = cwd
+        self.folds = self.home.startswith("/Users/")  # macOS, as it comes
         self.gate_dirs = tuple(gate.lower() for gate in gate_dirs)
         self.gate_files = frozenset(file.lower() for file in gate_files)  # what stands beside them is not the gate's
         temps = [
@@ -387,19 +401,60 @@ def classify(raw: str, cwd: str, place: Place) -> Target:
 def _classify(raw: str, cwd: str, place: Place) -> Target:
     if raw in ("", "-"):
         return Target("stdin" if raw == "-" else "unknown", raw)
-    if len(raw) > 1 and raw[1] == ":" and raw[0].isalpha() and (len(raw) == 2 or raw[2] in "\\/"):
-        return _windows(raw)
+    if "\\" in raw:
+        target = _of_system(raw, cwd, place)
+        roles = _roles(_slashed(raw), place) & _PROTECTED
+        return Target(target.kind, target.path, target.roles | roles) if roles - target.roles else target
+    return _of_system(raw, cwd, place)
+
+
+def _slashed(raw: str) -> str:
+    """A Windows path with slashes, without what its file system leaves out: a stream's name, dots and blanks at the end."""
+    parts = [part.partition(":")[0].rstrip(". ") for part in raw.removeprefix("\\\\?\\").replace("\\", "/").split("/")]
+    return "/" + "/".join(part for part in parts if part)
+
+
+def _of_system(raw: str, cwd: str, place: Place) -> Target:
+    bare = raw.removeprefix("\\\\?\\").removeprefix("\\\\.\\")
+    if len(bare) > 1 and bare[1] == ":" and bare[0].isalpha() and (len(bare) == 2 or bare[2] in "\\/"):
+        target = _windows(bare)
+        roles = _roles(_slashed(bare), place) & _PROTECTED
+        return Target(target.kind, raw, target.roles | roles)
     if raw[:1] == ANY or (ANY in cwd and raw[:1] not in "/~"):
         return _behind_unknown(raw if raw[:1] == ANY else cwd + "/" + raw, place)
     if "proc/" in raw:
         raw = _through_proc(raw, place)
     path = absolute(raw, cwd, place.world.home)
+    if path and place.folds:
+        path = _spelled_here(path, place)
     if not path:
         return Target("unknown", raw, _roles(normpath("/?/" + raw), place))
     target = _absolute(path, place, raw.endswith("/"))
     if "/.." in raw:
         target = _climbed(raw, cwd, place, target)
     return target
+
+
+def _spelled_here(path: str, place: Place) -> str:
+    """macOS opens a file under any case: home, the project and the system's directories in their own spelling."""
+    for known in (place.project, place.home):
+        if known and path[: len(known)] != known and _folded(path[: len(known)]) == known.lower():
+            if path[len(known) : len(known) + 1] in ("", "/"):
+                return known + path[len(known) :]
+    top, mark, rest = path[1:].partition("/")
+    own = _TOPS.get(top.lower(), top)
+    return f"/{own}{mark}{rest}"
+
+
+def _folded(path: str) -> str:
+    """``path`` as a file system compares it that folds case: the Kelvin sign is a k, the long s an s (APFS), and what
+    has no shape is not there (HFS+; it was a way into .git once)."""
+    if path.isascii():
+        return path.lower()
+    return path.translate(_IGNORED).casefold()
+
+
+_IGNORED = dict.fromkeys((0xAD, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF))
 
 
 def _through_proc(raw: str, place: Place) -> str:
@@ -611,7 +666,9 @@ def _roles(path: str, place: Place) -> set[str]:
     """The special parts a path plays, whatever directory it is in.  Compared without case: a case-insensitive
     file system (macOS, Windows) opens the same file under any spelling."""
     roles: set[str] = set()
-    low = path.lower()
+    low = _folded(path)
+    if low.startswith("/private/"):  # macOS: /etc, /var and /tmp are links to there
+        low = low[8:]
     slash = low.rfind("/")
     name = low[slash + 1 :]
     # Cheap way out for the ordinary name: nothing below can match without a dot-directory or a known name.
@@ -622,6 +679,7 @@ def _roles(path: str, place: Place) -> set[str]:
         or low in place.gate_files
         or (name in _OWN_PROGRAMS and low[:slash].endswith(("/bin", "/scripts")))
         or "/.config/jevhook/" in low
+        or "/.local/state/jevhook/" in low
         or low.endswith(("/.config/jevhook", "/.local/state/jevhook"))
     ):
         roles.add("gate")

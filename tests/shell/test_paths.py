@@ -384,3 +384,71 @@ def test_looking_follows_no_fifo(tmp_path: Path) -> None:
     world = RealWorld({"HOME": str(tmp_path)})
     assert world.text(str(tmp_path / "pipe"), 100) is None
     assert world.kind(str(tmp_path / "pipe")) == "other"
+
+
+# fmt: off
+MACOS = [
+    ('/users/ANN', 'home', ''),
+    ('/Users/ann/work/SHOP', 'project-root', ''),
+    ('/Users/eve/x', 'other-home', ''),
+    ('/Users/ann/.CLAUDE/Settings.json', 'home-config', 'hook-settings'),
+    ('/USERS/ann/.config/jevhook/config.toml', 'home-config', 'gate'),
+    ('~/.claude/\u017fettings.json', 'home-config', 'hook-settings'),
+    ('~/.cla\u200cude/settings.json', 'home-config', 'hook-settings'),
+    ('/private/tmp/x', 'temp', ''),
+    ('/TMP/x', 'temp', ''),
+    ('/private/var/folders/ab/x', 'temp', ''),
+    ('/private/etc/hosts', 'system', 'system-config'),
+    ('/private/var/log/x', 'system', 'log'),
+    ('/SYSTEM/Library', 'system', ''),
+    ('/library/LaunchDaemons/x.plist', 'system', 'autostart'),
+    ('~/Library/LaunchAgents/x.plist', 'home-item', 'autostart'),
+    ('~/Library/Caches/x', 'cache', ''),
+    ('/Volumes/disk/x', 'mount', ''),
+    ('/opt/homebrew/bin/jevhook', 'system', 'gate'),
+]
+WINDOWS = [
+    ('C:\\Users\\x\\.claude\\settings.json', 'other-home', 'hook-settings'),
+    ('c:/users/x/.CODEX/hooks.json', 'other-home', 'hook-settings'),
+    ('C:\\Users\\x\\.config\\jevhook\\config.toml', 'other-home', 'gate'),
+    ('C:\\Users\\x\\.claude\\settings.json::$DATA'.replace('$', '&'), 'other-home', 'hook-settings'),
+    ('C:\\Users\\x\\.claude\\settings.json. .', 'other-home', 'hook-settings'),
+    ('C:\\Users\\x\\.ssh\\id_rsa', 'other-home', 'secret ssh'),
+    ('C:\\Users\\x\\pipx\\venvs\\jevhook\\Scripts\\jevhook.exe', 'other-home', 'gate'),
+    ('.claude\\settings.json', 'project', 'hook-settings'),
+    ('%USERPROFILE%\\.claude\\settings.json'.replace('%', '!'), 'project', 'hook-settings'),
+    ('C:\\work\\shop\\src\\a.py', 'outside', ''),
+    ('C:\\Windows\\System32', 'system', ''),
+    ('C:\\', 'root', ''),
+    ('C:\\Users\\x\\AppData\\Local\\Temp\\a', 'temp', ''),
+]
+LINUX = [
+    ('/proc/self/cwd/.claude/settings.json', 'project', 'hook-settings'),
+    ('/proc/self/cwd/../../.config/jevhook/x', 'home-config', 'gate'),
+    ('/proc/1/root/etc/passwd', 'system', 'system-config'),
+    ('/users/ann', 'outside', ''),
+    ('~/.local/bin/jevhook', 'home-config', 'command-dir gate'),
+    ('~/jevhook', 'home-item', ''),
+    ('bin/jev-use', 'project', 'gate'),
+    ('~/.LOCAL/STATE/jevhook/off', 'home-config', 'gate'),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(
+    ("home", "raw", "kind", "roles"),
+    [("/Users/ann", *row) for row in MACOS] + [(HOME, *row) for row in WINDOWS + LINUX],
+)
+def test_paths_of_other_systems(home: str, raw: str, kind: str, roles: str) -> None:
+    target = seen(raw, cwd=f"{home}/work/shop", home=home)
+    assert (target.kind, " ".join(sorted(target.roles))) == (kind, roles)
+
+
+def test_a_link_and_then_up_is_beside_what_the_link_points_at(tmp_path: Path) -> None:
+    home, shop = tmp_path / "home", tmp_path / "home/shop"
+    (home / ".config/jevhook/deep").mkdir(parents=True)
+    shop.mkdir()
+    os.symlink(home / ".config/jevhook/deep", shop / "link")
+    place = Place(RealWorld({"HOME": str(home)}), str(shop), [f"{home}/.config/jevhook"])
+    assert "gate" in classify("link/../config.toml", str(shop), place).roles
+    assert "gate" not in classify("src/../config.toml", str(shop), place).roles
