@@ -8,6 +8,7 @@ library's; ``site`` is brought in when something else is first asked for.
 from __future__ import annotations
 
 import sys
+import time
 
 
 class Elsewhere:
@@ -34,14 +35,14 @@ def main() -> int:
     if argv[:1] == ["hook"]:
         rest = argv[2:] if argv[1:2] == ["gate"] else argv[1:]
         if "--help" not in rest and "-h" not in rest:
-            before = b""
+            since, before = time.monotonic(), b""
             if "--resident" in rest:
                 from jevhook.resident.ask import judged
 
                 before = judged(rest)  # does not come back when the warm process has answered
             from jevhook.hook import main as lane
 
-            return lane(rest, before)
+            return lane(rest, before, since=since)
     from jevhook.cli import main as commands
 
     return commands(argv)
@@ -50,5 +51,8 @@ def main() -> int:
 if __name__ == "__main__":
     if not __package__:
         sys.path.insert(0, __file__.replace("\\", "/").rsplit("/", 2)[0])
+        import jevhook  # noqa: F401
+
+        sys.path.append(sys.path.pop(0))  # what else is installed there must not stand before the standard library
         sys.meta_path.append(Elsewhere)  # type: ignore[arg-type]
     sys.exit(main())

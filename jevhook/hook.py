@@ -553,10 +553,12 @@ def main(
     before: bytes = b"",
     speaking: Callable[[], None] | None = None,
     leave: Callable[[int], Any] = os._exit,
+    since: float = 0.0,
 ) -> int:
     """``jevhook hook``.  Does not return: the interpreter's own end would cost a millisecond of every tool call.
 
-    ``before``: what was read of stdin already; ``speaking`` and ``leave`` as in ``Lane``.
+    ``before``: what was read of stdin already; ``speaking`` and ``leave`` as in ``Lane``; ``since``: when the hook
+    began by the monotonic clock, where that was not now: a warm process that died over the event has used up its time.
     """
     import gc
 
@@ -565,6 +567,9 @@ def main(
     sys.setrecursionlimit(6000)  # a line nested 120 deep goes through eight functions a level
     lane = Lane(parse_arguments(argv), os.environ)
     lane.speaking, lane.leave = speaking, leave
+    if since:
+        lane.started_at -= lane.started - since
+        lane.started = since
     for name in lane.options.unknown:
         lane.trouble(f"unknown option {name[:60]!r}; known are --host, --policy, --id, --resident")
     _watch(lane)

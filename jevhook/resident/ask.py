@@ -8,9 +8,11 @@ The folder stands in the command line, not in the environment: a repository can 
 
 One connection, one event::
 
-    us   -> head (4 lengths), arguments, environment, directory, event; stdout and stderr as file descriptors
+    us   -> head (4 lengths), arguments, environment, directory, event
     them -> A    read whole, will judge
-    us   -> G    go: from here on only they judge this event, and write its ledger line
+    us   -> G    go: from here on only they judge this event, and write its ledger line; with it, stdout and stderr as
+                 file descriptors.  Not before: what waits for a process that never comes would hold them open, and a
+                 host waits for the end of our stdout
     them -> O    the answer is about to be written
     them -> X<code>    all done
 """
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 PATIENCE = 0.1  # seconds in which the warm process has to take the event; a busy one is not waited for
-END = 75.0  # seconds: the longest watchdog a policy may set, and its grace; then this process ends in silence
-MARK = b"jevhook1"
+END = 200.0  # seconds: the longest watchdog a policy may set, three times that where it is crowded, and its grace
+MARK = b"jevhook2"
 _MAX = 100 << 20
 
 
@@ -61,6 +63,8 @@ def judged(argv: list[str]) -> bytes:
     if not folder:
         return b""
     try:
+        for handle in (0, 1, 2):
+            posix.fstat(handle)  # a closed one's number would be the connection's; the lane knows what to do
         facts = posix.stat(folder)
         if facts.st_uid != posix.geteuid() or facts.st_mode & 0o077:
             return b""
@@ -68,14 +72,14 @@ def judged(argv: list[str]) -> bytes:
         line.settimeout(PATIENCE)
         try:
             line.connect(socket_name(folder))
-        except OSError:
+        except (FileNotFoundError, ConnectionRefusedError):
             line.close()
             _wake(posix, folder)
             return b""
         if not same_user(line, posix.geteuid()):
             line.close()
             return b""
-    except (OSError, ValueError):  # no such folder: nobody wants a warm process
+    except (OSError, ValueError):  # no such folder: nobody wants a warm process; or one that is too busy
         return b""
     data, whole = _read(posix)
     if whole:
@@ -120,12 +124,12 @@ def _exchange(posix: Any, _socket: Any, line: Any, argv: list[str], data: bytes)
     stage = b""
     try:
         handles = (1).to_bytes(4, sys.byteorder) + (2).to_bytes(4, sys.byteorder)
-        line.sendmsg([MARK + lengths], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, handles)])
-        line.sendall(words + environment + here + data)
+        line.sendall(MARK + lengths + words + environment + here)
+        line.sendall(data)
         stage = line.recv(1)
         if stage != b"A":
             return None
-        line.send(b"G")
+        line.sendmsg([b"G"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, handles)])
         line.settimeout(END)
         stage = b""
         while True:
@@ -135,6 +139,9 @@ def _exchange(posix: Any, _socket: Any, line: Any, argv: list[str], data: bytes)
             stage += said
             if b"X" in stage and len(stage) > stage.index(b"X") + 1:
                 return int(stage[stage.index(b"X") + 1])
+    except TimeoutError:
+        if line.gettimeout() == END:  # they still have it: silence, and never a second judgement
+            return 0
     except OSError:
         pass
     finally:

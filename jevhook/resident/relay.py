@@ -6,6 +6,10 @@ where the very same one (service, model, question, state, key) was answered in t
 whether, has been decided before it comes here.
 
 A child that can't reach this process makes its call itself; one whose call was handed over never makes it again.
+
+Only the parent's own children are served: they know a secret that was made before they were forked and is written
+nowhere.  Anybody else of the same user is refused, so that no sandbox that lets a program reach a socket lets it reach
+the network through here.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ LOOKED_UP = 60.0  # seconds that a name's addresses are believed
 KEPT = 8  # connections to one service
 ANSWERS = 256  # answers that are remembered
 FRESH = 600.0  # seconds that an answer is remembered
+FAREWELL = 60.0  # seconds that calls under way get when the parent has ended
 SEEN = 3600.0  # seconds after a call in which its service is greeted again when events come
 _LIMIT = 4 << 20
 
@@ -143,13 +148,19 @@ class Answers:
             self.known[key] = (time.monotonic(), reply)
 
 
-def run(listener: socket.socket, alive: int, greet: int) -> None:
+def run(listener: socket.socket, alive: int, greet: int, secret: str) -> None:
     """Serve until ``alive`` ends; every byte from ``greet`` says that an event has come."""
     pool, answers = Pool(), Answers()
     last = 0.0
+    busy: list[threading.Thread] = []
     while True:
         ready, _, _ = select.select([listener.fileno(), alive, greet], [], [])
+        busy = [one for one in busy if one.is_alive()]
         if alive in ready:
+            listener.close()
+            until = time.monotonic() + FAREWELL
+            for one in busy:
+                one.join(max(0.0, until - time.monotonic()))
             return
         if greet in ready:
             os.read(greet, 4096)
@@ -157,11 +168,17 @@ def run(listener: socket.socket, alive: int, greet: int) -> None:
                 last = time.monotonic()
                 threading.Thread(target=pool.greet, daemon=True).start()
         if listener.fileno() in ready:
-            line, _ = listener.accept()
-            threading.Thread(target=_serve, args=(line, pool, answers), daemon=True).start()
+            try:
+                line, _ = listener.accept()
+                busy.append(threading.Thread(target=_serve, args=(line, pool, answers, secret), daemon=True))
+                busy[-1].start()
+            except (OSError, RuntimeError):  # too many at once: those under way are to end well
+                time.sleep(0.05)
 
 
-def _serve(line: socket.socket, pool: Pool, answers: Answers) -> None:
+def _serve(line: socket.socket, pool: Pool, answers: Answers, secret: str) -> None:
+    from hmac import compare_digest
+
     with line:
         line.settimeout(5.0)
         if not ask.same_user(line, os.geteuid()):
@@ -169,6 +186,9 @@ def _serve(line: socket.socket, pool: Pool, answers: Answers) -> None:
         try:
             given = _receive(line)
             if given is None:
+                return
+            if not compare_digest(given["secret"], secret):
+                line.sendall(_frame({"refused": True}))
                 return
             line.settimeout(None)
             line.sendall(_frame(_answer(given, pool, answers)))
@@ -205,8 +225,8 @@ def _answer(given: dict[str, Any], pool: Pool, answers: Answers) -> dict[str, An
     }
 
 
-def through(name: str, session: Callable[[], str]) -> Callable[[client.Call, float], client.Reply | None]:
-    """What ``client.relay`` is in a child: calls go through the process that listens at ``name``.
+def through(name: str, secret: str, session: Callable[[], str]) -> Callable[[client.Call, float], client.Reply | None]:
+    """What ``client.relay`` is in a child: calls go through the process that listens at ``name`` and knows ``secret``.
 
     ``session`` says whose event this is, when there is something to ask.
     """
@@ -222,6 +242,7 @@ def through(name: str, session: Callable[[], str]) -> Callable[[client.Call, flo
                 given = {
                     "url": call.url, "headers": call.headers, "body": call.body.decode("utf-8"), "service": call.service,
                     "key_var": call.key_var, "deadline": deadline, "session": session(),
+                    "secret": secret,
                 }  # fmt: skip
                 line.sendall(_frame(given))
             except (OSError, ValueError):
@@ -233,6 +254,8 @@ def through(name: str, session: Callable[[], str]) -> Callable[[client.Call, flo
                 said = None
         if said is None:
             raise JudgeError("timeout", f"{call.service} did not answer within {deadline:g} s")
+        if "refused" in said:  # by another parent's: ours has ended, and nothing was sent
+            return None
         if "kind" in said:
             error = JudgeError(said["kind"], said["message"])
             error.sent = said["sent"]

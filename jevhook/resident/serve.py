@@ -27,6 +27,7 @@ IDLE = 900.0  # seconds without an event
 LATER = 0.03  # seconds
 WAITING = 3  # children that wait for an event
 MOST = 40  # children alive; an event that comes then is judged by its own hook
+AGAIN = 1.0  # seconds between two forks for children that died before their event came
 _HEAD = len(ask.MARK) + 32
 _STOP = b"jevstop1"
 _LIMIT = 128 << 20  # bytes of one event
@@ -58,9 +59,10 @@ def serve(folder: str, idle: float = IDLE) -> int:
         return 1
     policy.kept = {}
     _warm()
+    sources = _sources()
     judges, listener = _listen(judges_name(name)), _listen(name)
     try:
-        _Parent(listener, judges, _sources(), idle).run()
+        _Parent(listener, judges, held, sources, idle).run()
     finally:
         for one in (name, judges_name(name)):
             try:
@@ -96,6 +98,7 @@ def _detach() -> None:
     os.closerange(3, 4096)
     os.chdir("/")
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # a host may block or ignore some, and hand that on
 
 
 def _warm() -> None:
@@ -149,21 +152,28 @@ def _sources() -> list[tuple[str, int]]:
 
 
 class _Parent:
-    """Keeps children waiting.  ``news``: what children say to it, a line each: ``taken PID``, ``read PATH``, ``done``,
-    ``stop``."""
+    """Keeps children waiting.  ``news``: what children say to it, a line each: ``taken PID``, ``read PATH``, ``stop``.
+    ``ended``: a byte for every child that has."""
 
     def __init__(
-        self, listener: socket.socket, judges: socket.socket, sources: list[tuple[str, int]], idle: float
+        self, listener: socket.socket, judges: socket.socket, held: int, sources: list[tuple[str, int]], idle: float
     ) -> None:
         self.listener = listener
         self.judges = judges
+        self.held = held  # the lock: the next parent need not wait for our children
+        self.secret = os.urandom(16).hex()  # only our own children may have calls made
         self.name: str = listener.getsockname()
         self.sources = sources
         self.idle = idle
         self.news, self.say = os.pipe()
         self.alive, self.life = os.pipe()  # children see its end when the parent is gone
         self.heard, self.greet = os.pipe()  # a byte for every event: connections to judges may be wanted
-        os.set_blocking(self.greet, False)
+        self.ended, self.wake = os.pipe()
+        for handle in (self.greet, self.ended, self.wake):
+            os.set_blocking(handle, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self.wake, warn_on_full_buffer=False)
+        self.lost = self.resume = 0.0  # when a child last died before its event came; from when on there may be others
         self.talker = 0  # the process that talks to judges
         self.children: dict[int, bool] = {}  # by process id: whether it still waits
 
@@ -172,47 +182,55 @@ class _Parent:
         last = time.monotonic()
         while True:
             self.reap()
-            if not self.talker:
+            hurt = self.resume - time.monotonic()
+            if not self.talker and hurt <= 0:
                 self.talker = self.fork_talker()
             waiting = sum(self.children.values())
             # A fork beside an event that is being judged would take its processor away: it has a moment to be done.
             late = not waiting or len(self.children) == waiting or time.monotonic() - last > LATER
-            while late and waiting < WAITING and len(self.children) < MOST and self.fork():
+            while late and hurt <= 0 and waiting < WAITING and len(self.children) < MOST and self.fork():
                 waiting += 1
             left = last + self.idle - time.monotonic()
-            pause = max(0.0, left) if waiting >= WAITING else 1.0 if late else LATER
-            ready, _, _ = select.select([self.news], [], [], pause)
-            if left <= 0 or (ready and self.changed()):
+            pause = max(0.0, left) if waiting >= WAITING and self.talker else 1.0 if late else LATER
+            ready, _, _ = select.select([self.news, self.ended], [], [], pause)
+            if self.ended in ready:
+                os.read(self.ended, 4096)
+            if left <= 0 or (self.news in ready and self.changed()):
                 return
-            if not ready:
+            if self.news not in ready:
                 continue
             text += os.read(self.news, 65536)
             *lines, text = text.split(b"\n")
             for line in lines:
                 word, _, rest = line.partition(b" ")
                 if word == b"taken":
-                    self.children[int(rest)] = False
+                    if int(rest) in self.children:  # else it has come to its end since
+                        self.children[int(rest)] = False
                     last = time.monotonic()
                     try:
                         os.write(self.greet, b".")
                     except BlockingIOError:  # it has been told
                         pass
-                elif word == b"read" and policy.kept is not None and len(policy.kept) < _KEPT:
-                    policy.read_cached(os.fsdecode(rest), policy.RULES_LIMIT)
+                elif word == b"read":
+                    _remember(os.fsdecode(rest))
                 elif word == b"stop":
                     return
 
     def reap(self) -> None:
+        lost = False
         try:
             while True:
                 child, _ = os.waitpid(-1, os.WNOHANG)
                 if not child:
-                    return
-                self.children.pop(child, None)
+                    break
+                lost = self.children.pop(child, False) or lost
                 if child == self.talker:
-                    self.talker = 0
+                    self.talker, lost = 0, True
         except ChildProcessError:
-            return
+            pass
+        if lost:  # killed, or it can't live here: then forking on and on would burn a processor
+            now = time.monotonic()
+            self.resume, self.lost = max(now, self.lost + AGAIN), now
 
     def changed(self) -> bool:
         """Whether the code on disk is another one by now."""
@@ -232,10 +250,9 @@ class _Parent:
         if child == 0:
             code = 1
             try:
-                for handle in (self.news, self.life, self.heard, self.greet):
-                    os.close(handle)
+                self.let_go(self.heard)
                 self.judges.close()
-                _child(self.listener, self.alive, self.say, self.name)
+                _child(self.listener, self.alive, self.say, self.name, self.secret)
                 code = 0
             finally:
                 os._exit(code)
@@ -250,16 +267,32 @@ class _Parent:
             return 0
         if child == 0:
             try:
-                for handle in (self.news, self.say, self.life, self.greet):
-                    os.close(handle)
+                self.let_go(self.say)
                 self.listener.close()
-                relay.run(self.judges, self.alive, self.heard)
+                relay.run(self.judges, self.alive, self.heard, self.secret)
             finally:
                 os._exit(0)
         return child
 
+    def let_go(self, more: int) -> None:
+        """In a child: what is only the parent's."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for handle in (self.news, self.life, self.greet, self.ended, self.wake, self.held, more):
+            os.close(handle)
 
-def _child(listener: socket.socket, alive: int, say: int, name: str) -> None:
+
+def _remember(path: str) -> None:
+    """Keep a compiled policy as it is now; the one that was kept first makes room."""
+    if policy.kept is None:
+        return
+    policy.kept.pop(path, None)
+    while len(policy.kept) >= _KEPT:
+        del policy.kept[next(iter(policy.kept))]
+    policy.read_cached(path, policy.RULES_LIMIT)
+
+
+def _child(listener: socket.socket, alive: int, say: int, name: str, secret: str) -> None:
     """Wait for one event, judge it, end."""
     _rehearse(1)
     listener.setblocking(False)
@@ -274,10 +307,7 @@ def _child(listener: socket.socket, alive: int, say: int, name: str) -> None:
             continue
     listener.close()
     os.write(say, b"taken %d\n" % os.getpid())
-    try:
-        _one(line, say, name)
-    finally:
-        os.write(say, b"done\n")
+    _one(line, say, name, secret)
 
 
 def _waiter(listener: int, alive: int) -> Callable[[], list[int]]:
@@ -290,24 +320,18 @@ def _waiter(listener: int, alive: int) -> Callable[[], list[int]]:
     return lambda: select.select([listener, alive], [], [])[0]
 
 
-def _one(line: socket.socket, say: int, name: str) -> None:
+def _one(line: socket.socket, say: int, name: str, secret: str) -> None:
     line.setblocking(True)
     line.settimeout(5.0)
     if not ask.same_user(line, os.geteuid()):
         return
-    head, handles, _, _ = socket.recv_fds(line, _HEAD, 2)
-    for fd, to in zip(handles, (1, 2), strict=False):
-        os.dup2(fd, to)
-        os.close(fd)
-    while len(head) < _HEAD:
-        more = line.recv(_HEAD - len(head))
-        if not more:
-            return
-        head += more
+    head = _exactly(line, _HEAD)
+    if head is None:
+        return
     if head.startswith(_STOP):
         os.write(say, b"stop\n")
         return
-    if not head.startswith(ask.MARK) or len(handles) != 2:
+    if not head.startswith(ask.MARK):
         return
     lengths = [int.from_bytes(head[at : at + 8], "big") for at in range(len(ask.MARK), _HEAD, 8)]
     if sum(lengths) > _LIMIT:
@@ -325,19 +349,24 @@ def _one(line: socket.socket, say: int, name: str) -> None:
         variable, mark, value = pair.partition(b"=")
         if variable and mark:
             os.environb[variable] = value
+    time.tzset()
     try:
         os.chdir(here or b"/")
     except OSError:
         pass
     line.sendall(b"A")
-    if line.recv(1) != b"G":  # the hook was tired of waiting and does it itself
+    said, handles, _, _ = socket.recv_fds(line, 1, 2)
+    if said != b"G" or len(handles) != 2:  # the hook was tired of waiting and does it itself
         return
+    for fd, to in zip(handles, (1, 2), strict=True):
+        os.dup2(fd, to)
+        os.close(fd)
     from .. import hook
     from ..systemone import client
 
-    client.relay = relay.through(judges_name(name), lambda: _session(data))
+    client.relay = relay.through(judges_name(name), secret, lambda: _session(data))
     kept = policy.kept or {}
-    known = set(kept)
+    known = dict(kept)
 
     def speaking() -> None:
         line.sendall(b"O")
@@ -345,15 +374,12 @@ def _one(line: socket.socket, say: int, name: str) -> None:
     def leave(code: int) -> None:
         try:
             line.sendall(bytes((88, code & 255)))  # X
-            for path in set(kept) - known:
-                os.write(say, b"read " + os.fsencode(path) + b"\n")
+            for path, entry in kept.items():
+                if known.get(path) is not entry and "\n" not in path:  # a line is one message
+                    os.write(say, b"read " + os.fsencode(path) + b"\n")
         except OSError:
             pass
         finally:
-            try:
-                os.write(say, b"done\n")
-            except OSError:
-                pass
             os._exit(0)
 
     hook.main(words.decode("utf-8", "surrogateescape").split("\0"), data, speaking, leave)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import ssl
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from jevhook.resident import relay
+from jevhook.resident import relay, serve
 from jevhook.systemone import client
 from tests.resident.test_resident import event, lines
 from tests.resident.warm import Warm, hook
@@ -134,6 +135,59 @@ def test_a_slow_judge_ends_with_the_calls_own_deadline(private_home: Path, tmp_p
         assert b'"ask"' in warm.hook(event("git reset --hard")).stdout
         assert time.monotonic() - began < 1.5
     assert asked_error()["kind"] == "timeout"
+
+
+def test_a_stranger_of_the_same_user_is_refused(tmp_path: Path) -> None:
+    """A sandbox may let a program reach a socket and not the network: calls are made for our own children alone."""
+    with judge() as seen, Warm(tmp_path / "r") as warm:
+        given = {
+            "url": f"http://127.0.0.1:{seen.port}/v1", "headers": {}, "body": '{"questions": {}}', "service": "s",
+            "key_var": "K", "deadline": 5.0, "session": "",
+        }  # fmt: skip
+        for more, answer in (
+            ({"secret": "0" * 32}, {"refused": True}),
+            ({"secret": "é"}, None),
+            ({"secret": 1}, None),
+            ({}, None),
+        ):
+            with socket.socket(socket.AF_UNIX) as line:
+                line.settimeout(10)
+                line.connect(serve.judges_name(str(warm.socket)))
+                line.sendall(relay._frame({**given, **more}))
+                assert relay._receive(line) == answer
+        assert seen.calls == 0
+
+
+def test_a_call_that_is_refused_is_made_by_the_child_itself(tmp_path: Path) -> None:
+    name = str(tmp_path / "s")
+    with judge() as seen, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(name)
+        listener.listen()
+
+        def refuse() -> None:
+            line, _ = listener.accept()
+            relay._serve(line, relay.Pool(), relay.Answers(), "another")
+
+        threading.Thread(target=refuse, daemon=True).start()
+        one = client.Call(f"http://127.0.0.1:{seen.port}/v1", {}, b"{}", "s", "K", False)
+        assert relay.through(name, "mine", lambda: "")(one, 5.0) is None
+        assert seen.calls == 0
+
+
+def test_a_call_under_way_is_ended_when_the_parent_is_gone(private_home: Path, tmp_path: Path) -> None:
+    with judge() as seen, Warm(tmp_path / "r") as warm:
+        configure(private_home, seen.port)
+        seen.delay = 1.0
+        running = threading.Thread(target=warm.hook, args=(event("git reset --hard", session_id="one"),))
+        running.start()
+        until = time.monotonic() + 20
+        while not seen.calls and time.monotonic() < until:
+            time.sleep(0.01)
+        warm.process.kill()
+        running.join()
+        assert seen.calls == 1
+    (one,) = asked()
+    assert "error" not in one and one["usage"]["input_tokens"] == 7
 
 
 def asked_error() -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -11,13 +12,15 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from jevhook import ledger
-from jevhook.resident import ask
+from jevhook import ledger, policy
+from jevhook.resident import ask, serve
 from tests.resident.warm import ALONE, MAIN, Warm, hook, name_of, speak
 from tests.test_rules import RAW
 
@@ -130,8 +133,6 @@ def test_a_hook_without_a_warm_process_starts_one_for_the_next(tmp_path: Path) -
         assert hook(event("rm -rf ~/"), "--resident", str(folder)).stdout == done.stdout
         assert len(lines()) == 2
     finally:
-        from jevhook.resident import serve
-
         line = socket.socket(socket.AF_UNIX)
         line.connect(str(name))
         line.sendall(serve._STOP.ljust(serve._HEAD, b"."))
@@ -168,10 +169,19 @@ def swallow(line: socket.socket) -> None:
 
 @pytest.mark.parametrize(
     "behaviour",
-    ["hangs", "hangs up", "hangs up after the head", "says nonsense", "takes it and dies", "takes it, goes, and dies"],
+    [
+        "never accepts",
+        "hangs",
+        "hangs up",
+        "hangs up after the head",
+        "says nonsense",
+        "takes it and dies",
+        "takes it, goes, and dies",
+    ],
 )
 def test_a_warm_process_that_fails_leaves_the_work_to_the_hook(tmp_path: Path, behaviour: str) -> None:
-    """One answer and one ledger line, whatever the other end does before it has said that it speaks."""
+    """One answer and one ledger line, whatever the other end does before it has said that it speaks.  And nothing of ours
+    is held by a connection that waits: the host reads our stdout to its end (``communicate`` does, too)."""
     folder = tmp_path / "r"
     folder.mkdir(mode=0o700)
     listener = socket.socket(socket.AF_UNIX)
@@ -194,8 +204,10 @@ def test_a_warm_process_that_fails_leaves_the_work_to_the_hook(tmp_path: Path, b
                 line.recv(1)
         line.close()
 
-    threading.Thread(target=serve, daemon=True).start()
+    if behaviour != "never accepts":
+        threading.Thread(target=serve, daemon=True).start()
     done = hook(event("rm -rf ~/"), "--resident", str(folder))
+    listener.close()
     assert (done.returncode, done.stderr) == (0, b"")
     assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert len(lines()) == 1
@@ -274,6 +286,171 @@ def test_killed_at_any_moment_it_costs_no_event(tmp_path: Path) -> None:
     assert len(lines()) == 6
 
 
+@pytest.mark.parametrize("how", [">&-", "2>&-", "<&-", ">&- 2>&-", "<&- >&- 2>&-", ">/dev/full"])
+def test_handles_that_are_closed_or_full_read_as_without(warm: Warm, how: str, tmp_path: Path) -> None:
+    """A closed stdout's number was the connection's: a denial went nowhere, with exit code 0."""
+    if "full" in how and not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    found = []
+    for more in ([], ["--resident", str(warm.folder)]):
+        command = shlex.join([*ALONE, "hook", *more])
+        done = subprocess.run(
+            ["sh", "-c", f"{command} {how}"], input=event("rm -rf /"), capture_output=True, check=False
+        )
+        found.append((done.returncode, done.stdout, done.stderr, same(lines()[-1])))
+    assert found[0] == found[1]
+    assert len(lines()) == 2
+
+
+def test_the_time_zone_is_the_events(warm: Warm, private_home: Path) -> None:
+    """An exception holds to the end of its last day, where the person is."""
+    zones = ("Pacific/Pago_Pago", "Pacific/Kiritimati")  # 25 hours apart: never one day in both
+    place = private_home / ".config" / "jevhook"
+    place.mkdir(parents=True)
+    days = [datetime.now(ZoneInfo(zone)).date() for zone in zones]
+    assert days[0] < days[1]
+    place.joinpath("config.toml").write_text(
+        f'[[exception]]\nid = "x"\nrule = "git.reset-hard"\ncommand = "git reset --hard"\ncomment = "x"\nexpires = {days[0]}\n'
+    )
+    said = [warm.hook(event("git reset --hard", session_id=zone), TZ=zone).stdout for zone in zones]
+    assert said[0] == b"" and b'"ask"' in said[1]
+
+
+def test_a_host_that_ignores_its_children_does_not_stop_it(tmp_path: Path) -> None:
+    """What a host ignores and blocks is handed on.  Children that nobody could count were forty soon, and the last."""
+    folder = tmp_path / "r"
+    folder.mkdir(mode=0o700)
+    code = (
+        "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD, signal.SIGALRM]); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, *ALONE, "resident", "serve", str(folder)])
+    name = name_of(folder)
+    try:
+        until = time.monotonic() + 20
+        while not name.exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        for number in range(serve.MOST + 5):
+            said, _ = speak(name, ["--host", "claude"], event("rm -rf ~/", session_id=f"s{number}"), dict(os.environ))
+            assert b'"deny"' in said
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the children in /proc")
+def test_children_that_are_killed_are_replaced(tmp_path: Path) -> None:
+    with Warm(tmp_path / "r") as warm:
+        for _ in range(2):
+            while len(_waiting(warm)) < serve.WAITING + 1:
+                time.sleep(0.01)
+            before = set(_waiting(warm))
+            for child in before:
+                os.kill(int(child), signal.SIGKILL)
+            until = time.monotonic() + 20
+            while (before & set(_waiting(warm)) or len(_waiting(warm)) < 2) and time.monotonic() < until:
+                time.sleep(0.01)
+            assert not before & set(_waiting(warm))
+            said, _ = speak(warm.socket, ["--host", "claude"], event("rm -rf ~/"), dict(os.environ))
+            assert b'"deny"' in said
+
+
+@pytest.mark.parametrize("word", ["stop", "taken x", "read"])
+def test_a_path_does_not_give_it_orders(tmp_path: Path, word: str) -> None:
+    """A repository may set a host's environment, and with it the name of a cache that children tell the parent of."""
+    with Warm(tmp_path / "r") as warm:
+        env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / f"a\n{word}\n")}
+        for number in range(3):
+            said, _ = speak(warm.socket, ["--host", "claude"], event("rm -rf ~/", session_id=f"s{number}"), env)
+            assert b'"deny"' in said
+        time.sleep(0.3)
+        assert warm.process.poll() is None
+
+
+def test_a_policy_that_changed_is_kept_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "kept", {})
+    assert policy.kept is not None
+    files = [tmp_path / f"{number}.json" for number in range(serve._KEPT + 2)]
+    tmp_path.chmod(0o700)
+    for file in files:
+        file.write_text('{"a": 1}')
+        file.chmod(0o600)
+        serve._remember(str(file))
+    assert list(policy.kept) == [str(file) for file in files[2:]]
+    files[5].write_text('{"a": 22}')
+    serve._remember(str(files[5]))
+    assert policy.kept[str(files[5])][1] == {"a": 22}
+    assert len(policy.kept) == serve._KEPT
+
+
+def test_a_hook_never_judges_what_the_warm_process_still_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    from jevhook import hook as lane
+
+    longest = 60.0  # seconds: the most that a policy may say
+    assert longest * lane.CROWDED + lane.GRACE < ask.END
+    monkeypatch.setattr(ask, "END", 0.2)
+    ours, theirs = socket.socketpair()
+    ours.settimeout(5)
+
+    def serving() -> None:
+        swallow(theirs)
+        theirs.sendall(b"A")
+
+    threading.Thread(target=serving, daemon=True).start()
+    code = ask._exchange(sys.modules["posix"], sys.modules["_socket"], ours, ["--host", "claude"], event("ls"))
+    assert code == 0
+
+
+def test_one_that_dies_late_has_used_up_the_hooks_time(tmp_path: Path) -> None:
+    """The kernel's clock ends a child as it ends a hook; the hook does not start its own clock after that."""
+    from jevhook import hook as lane
+
+    folder = tmp_path / "r"
+    folder.mkdir(mode=0o700)
+    code = (
+        f"import sys, time; sys.path.insert(0, {str(Path(MAIN).parent.parent)!r}); from jevhook import hook\n"
+        f"hook.main(['--host', 'claude'], b'', since=time.monotonic() - {lane.WATCHDOG + 1})"
+    )
+    reads, into = os.pipe()  # an event that does not come: the clock strikes
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], stdin=reads, capture_output=True, check=False)
+    os.close(into)
+    assert time.monotonic() - began < lane.WATCHDOG / 2
+    assert (done.returncode, [entry["reason"] for entry in lines()]) == (0, ["timeout"])
+
+
+def test_what_is_installed_beside_it_does_not_hide_the_standard_library(tmp_path: Path) -> None:
+    """Old backports (enum34, typing, dataclasses) lie in many a site-packages: behind the library's own, as ``site`` has it."""
+    import shutil
+
+    copy = tmp_path / "site packages é"
+    shutil.copytree(Path(MAIN).parent, copy / "jevhook")
+    shutil.copytree(Path(MAIN).parent.parent / "policies", copy / "policies")
+    for name in (
+        "enum",
+        "re",
+        "typing",
+        "json",
+        "socket",
+        "dataclasses",
+        "hashlib",
+        "stat",
+        "tomllib",
+        "pwd",
+        "fnmatch",
+    ):
+        (copy / f"{name}.py").write_text("raise SystemExit('of another time')\n")
+    main = str(copy / "jevhook" / "__main__.py")
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", main, "hook"],
+        input=event("rm -rf ~/"),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"") and b'"deny"' in done.stdout
+
+
 def test_two_do_not_listen_in_one_folder(tmp_path: Path) -> None:
     with Warm(tmp_path / "r") as warm:
         second = subprocess.run([*ALONE, "resident", "serve", str(warm.folder)], timeout=30, check=False)
@@ -299,7 +476,7 @@ def test_it_ends_when_its_code_changed(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-I", "-S", main, "resident", "serve", str(folder)])
     try:
         until = time.monotonic() + 20
-        while len(list(folder.iterdir())) < 2 and time.monotonic() < until:
+        while len(list(folder.iterdir())) < 3 and time.monotonic() < until:
             time.sleep(0.02)
         os.utime(copy / "jevhook" / "rules.py")
         command = [sys.executable, "-I", "-S", main, "hook", "--resident", str(folder)]

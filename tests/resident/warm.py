@@ -67,11 +67,10 @@ def speak(folder: Path, argv: list[str], data: bytes, env: dict[str, str]) -> tu
     try:
         line.settimeout(30)
         line.connect(str(folder))
-        socket.send_fds(line, [ask.MARK + b"".join(len(p).to_bytes(8, "big") for p in parts)], [into, 2])
-        os.close(into)
-        line.sendall(b"".join(parts))
+        line.sendall(ask.MARK + b"".join(len(p).to_bytes(8, "big") for p in parts) + b"".join(parts))
         assert line.recv(1) == b"A"
-        line.sendall(b"G")
+        socket.send_fds(line, [b"G"], [into, 2])
+        os.close(into)
         said = b""
         while more := line.recv(16):
             said += more
