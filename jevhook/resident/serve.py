@@ -365,7 +365,7 @@ def _one(line: socket.socket, say: int, name: str, secret: str) -> None:
     from ..systemone import client
 
     client.relay = relay.through(judges_name(name), secret, lambda: _session(data))
-    kept = policy.kept or {}
+    kept = policy.kept if policy.kept is not None else {}
     known = dict(kept)
 
     def speaking() -> None:

@@ -21,7 +21,7 @@ import pytest
 
 from jevhook import ledger, policy
 from jevhook.resident import ask, serve
-from tests.resident.warm import ALONE, MAIN, Warm, hook, name_of, speak
+from tests.resident.warm import ALONE, MAIN, Warm, hook, name_of, speak, talk
 from tests.test_rules import RAW
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no Unix sockets in its Python")
@@ -355,16 +355,31 @@ def test_children_that_are_killed_are_replaced(tmp_path: Path) -> None:
             assert b'"deny"' in said
 
 
-@pytest.mark.parametrize("word", ["stop", "taken x", "read"])
-def test_a_path_does_not_give_it_orders(tmp_path: Path, word: str) -> None:
-    """A repository may set a host's environment, and with it the name of a cache that children tell the parent of."""
-    with Warm(tmp_path / "r") as warm:
-        env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / f"a\n{word}\n")}
-        for number in range(3):
-            said, _ = speak(warm.socket, ["--host", "claude"], event("rm -rf ~/", session_id=f"s{number}"), env)
-            assert b'"deny"' in said
-        time.sleep(0.3)
-        assert warm.process.poll() is None
+@pytest.mark.parametrize("name", ["plain", "a\nstop\n", "a\ntaken x\n"])
+def test_the_parent_is_told_of_policies_and_takes_no_orders_from_a_path(tmp_path: Path, name: str) -> None:
+    """A repository may set a host's environment, and with it the name of the cache that children tell the parent of."""
+    code = (
+        f"import os, socket, sys; sys.path.insert(0, {str(Path(MAIN).parent.parent)!r})\n"
+        "from jevhook import policy; from jevhook.resident import serve\n"
+        "policy.kept = {}; serve._one(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), '/nonexistent/s', '')"
+    )
+    home = str(tmp_path / "home")
+    env = {"HOME": home, "XDG_CACHE_HOME": str(tmp_path / name), "XDG_STATE_HOME": home, "PATH": os.environ["PATH"]}
+    told = []
+    for number in range(2):  # the first compiles it
+        ours, theirs = socket.socketpair()
+        news, say = os.pipe()
+        handles = [theirs.fileno(), say]
+        child = subprocess.Popen([sys.executable, "-I", "-S", "-c", code, *map(str, handles)], pass_fds=handles)
+        theirs.close()
+        os.close(say)
+        said, _ = talk(ours, ["--host", "claude"], event("rm -rf ~/", session_id=f"s{number}"), env)
+        assert b'"deny"' in said and child.wait(30) == 0
+        with open(news, "rb") as file:
+            told.append(file.read().splitlines())
+    words = [[line.partition(b" ")[0] for line in lines] for lines in told]
+    assert words[1] == ([b"read"] * 2 if name == "plain" else [])
+    assert all(os.path.exists(line.partition(b" ")[2]) for line in told[1])
 
 
 def test_a_policy_that_changed_is_kept_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,14 +59,18 @@ def hook(data: bytes, *options: str, **env: str) -> subprocess.CompletedProcess[
 
 def speak(folder: Path, argv: list[str], data: bytes, env: dict[str, str]) -> tuple[bytes, int]:
     """What a hook says to the warm process, without the hook: (stdout, exit code)."""
+    line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    line.settimeout(30)
+    line.connect(str(folder))
+    return talk(line, argv, data, env)
+
+
+def talk(line: socket.socket, argv: list[str], data: bytes, env: dict[str, str]) -> tuple[bytes, int]:
     words = "\0".join(argv).encode()
     environment = b"\0".join(os.fsencode(f"{name}={value}") for name, value in env.items())
     parts = (words, environment, b"/", data)
     out, into = os.pipe()
-    line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        line.settimeout(30)
-        line.connect(str(folder))
         line.sendall(ask.MARK + b"".join(len(p).to_bytes(8, "big") for p in parts) + b"".join(parts))
         assert line.recv(1) == b"A"
         socket.send_fds(line, [b"G"], [into, 2])
