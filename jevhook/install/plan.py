@@ -250,14 +250,16 @@ def carry_out(plan: Plan, env: Mapping[str, str]) -> list[str]:
 
 def undo(plan: Plan, env: Mapping[str, str]) -> None:
     """Carry out an uninstall: the files, the directories that the install made and that are empty, the receipt."""
+    folders: list[str] = []
     for change in plan.changes:
         files.write(change)
         if change.after is None:
-            for folder in reversed(change.made):
-                try:
-                    os.rmdir(folder)
-                except OSError:
-                    break
+            folders += change.made
+    for folder in sorted(folders, key=len, reverse=True):
+        try:
+            os.rmdir(folder)
+        except OSError:
+            break
     receipts.forget(dict(env), plan.record)
 
 

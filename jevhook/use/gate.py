@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 
+from .. import jsonio
 from . import verdict as said
 from .jev import Jev, nobody
 from .request import RequestError, check_threshold, pick
@@ -160,6 +161,10 @@ def gate(
         raise RequestError("tool", "must be the name of a tool")
     if not isinstance(input, (str, dict, list, int, float, type(None))):
         raise RequestError("input", f"must be a text or a JSON value, not {type(input).__name__}")
+    try:
+        jsonio.dumps(input)
+    except ValueError:
+        raise RequestError("input", "holds something that is no JSON value") from None
     for name, text in (("state", state), ("description", description)):
         if not isinstance(text, str):
             raise RequestError(name, f"must be a text, not {type(text).__name__}")

@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+import os
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import inspect
@@ -79,18 +81,28 @@ def guarded(
     import functools
     import inspect
 
+    wrap = functools.partial(
+        guarded,
+        tool=tool,
+        state=state,
+        description=description,
+        threshold=threshold,
+        jev=jev,
+        escalated=escalated,
+    )
     if function is None:
-        return functools.partial(
-            guarded,
-            tool=tool,
-            state=state,
-            description=description,
-            threshold=threshold,
-            jev=jev,
-            escalated=escalated,
-        )
-    signature = inspect.signature(function)
-    name: str = tool or getattr(function, "__name__", "") or type(function).__name__
+        return wrap
+    if isinstance(function, (classmethod, staticmethod)):  # above @classmethod as well as below it
+        return type(function)(wrap(function.__func__))
+    if not callable(function):
+        raise TypeError(f"guarded: takes a function, not {type(function).__name__}; the tool's name goes to tool=")
+    inner: Callable[..., Any] = function
+    before: tuple[Any, ...] = ()
+    named: dict[str, Any] = {}
+    while isinstance(inner, functools.partial):  # what it was given stands in no signature
+        before, named, inner = inner.args + before, {**inner.keywords, **named}, inner.func
+    signature = inspect.signature(inner)
+    name: str = tool or getattr(inner, "__name__", "") or type(inner).__name__
     about = description
     if about is None:
         about = (inspect.getdoc(function) or "").strip().partition("\n")[0]
@@ -107,7 +119,7 @@ def guarded(
             "description": about,
             "threshold": threshold,
         }
-        return asker, arguments(signature, args, kwargs), given
+        return asker, arguments(signature, (*before, *args), {**named, **kwargs}), given
 
     def check(result: Gated) -> None:
         if result.decision == "allow":
@@ -116,7 +128,7 @@ def guarded(
             return
         raise ToolCallBlocked(name, result)
 
-    if inspect.iscoroutinefunction(function):
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
 
         @functools.wraps(function)
         async def later(*args: Any, **kwargs: Any) -> Any:
@@ -146,8 +158,8 @@ def arguments(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[
     for name, value in bound.arguments.items():
         if name == first and name in ("self", "cls"):
             continue
-        if signature.parameters[name].kind is Parameter.VAR_KEYWORD:
-            made |= {key: _plain(item, 1) for key, item in value.items()}
+        if signature.parameters[name].kind is Parameter.VAR_KEYWORD and not value.keys() & made.keys():
+            made |= {key: _plain(item, 1) for key, item in value.items()}  # else one would stand for a positional-only
         elif value or signature.parameters[name].kind is not Parameter.VAR_POSITIONAL:
             made[name] = _plain(value, 1)
     return made
@@ -155,8 +167,12 @@ def arguments(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[
 
 def _plain(value: Any, depth: int) -> Any:
     """``value`` as a JSON value; what is none by its ``repr``, which is what a reader would see of it."""
-    if value is None or isinstance(value, (bool, int, str)):
+    if value is None or isinstance(value, (bool, int)):
         return value
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if isinstance(value, (str, bytes)):
+        return value if isinstance(value, str) else value.decode("utf-8", "backslashreplace")
     if isinstance(value, float):
         return value if value - value == 0 else repr(value)
     if depth < _DEPTH:

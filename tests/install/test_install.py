@@ -298,12 +298,13 @@ def test_another_users_settings_stay_as_they_are(private_home: Path) -> None:
     assert code == 1 and "another user (uid 12345)" in said and file.read_text() == "{}"
 
 
-def test_a_directory_that_was_made_goes_again_if_nothing_else_is_in_it(private_home: Path) -> None:
+@pytest.mark.parametrize("host", ["claude", "codex"])
+def test_a_directory_that_was_made_goes_again_if_nothing_else_is_in_it(private_home: Path, host: str) -> None:
     was = everything(private_home)
-    assert run("install", "claude", "--yes")[0] == 0
-    assert (private_home / ".claude").is_dir()
-    assert run("uninstall", "claude", "--yes", terminal=True)[0] == 0
-    assert everything(private_home) == was and not (private_home / ".claude").exists()
+    assert run("install", host, "--yes")[0] == 0
+    assert (private_home / f".{host}").is_dir()
+    assert run("uninstall", host, "--yes", terminal=True)[0] == 0
+    assert everything(private_home) == was and not (private_home / f".{host}").exists()
 
 
 def test_the_projects_own_file_is_the_personal_one(private_home: Path, tmp_path: Path, monkeypatch: Any) -> None:

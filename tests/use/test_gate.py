@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -349,3 +350,88 @@ def test_guarded_needs_no_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert shell("ls") == "ls"
     with pytest.raises(ToolCallBlocked):
         shell("rm -rf ~")
+
+
+def _plain(command: Any, *rest: Any, **more: Any) -> str:
+    return "ran"
+
+
+def _only_by_place(command: Any, /, **more: Any) -> str:
+    return "ran"
+
+
+class _Callable:
+    def __call__(self, command: Any) -> str:
+        return "ran"
+
+
+class _Later:
+    async def __call__(self, command: Any) -> str:
+        return "ran"
+
+
+# What runs must be what was judged, however it is handed over.
+HANDED_OVER: list[tuple[str, Any, tuple[Any, ...], dict[str, Any]]] = [
+    ("by place", _plain, ("rm -rf /",), {}),
+    ("by name", _plain, (), {"command": "rm -rf /"}),
+    ("words", lambda *args: "ran", ("rm", "-rf", "/"), {}),
+    ("a list", _plain, (["rm", "-rf", "/"],), {}),
+    ("bytes", _plain, (b"rm -rf /",), {}),
+    ("a path", lambda file_path: "ran", (Path("/etc/passwd"),), {}),
+    ("under the same name as a keyword", _only_by_place, ("rm -rf /",), {"command": "ls"}),
+    ("a partial's place", functools.partial(_plain, "rm -rf /"), (), {}),
+    ("a partial's partial", functools.partial(functools.partial(_plain, "rm -rf /"), x=1), (), {}),
+    ("a partial's name", functools.partial(_plain, command="rm -rf /"), (), {}),
+    ("a callable", _Callable(), ("rm -rf /",), {}),
+    ("a partial of a callable", functools.partial(_Callable(), "rm -rf /"), (), {}),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "kwargs"), [row[1:] for row in HANDED_OVER], ids=[r[0] for r in HANDED_OVER]
+)
+def test_what_runs_is_what_was_judged(
+    tmp_path: Path, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    tool = "Write" if args and isinstance(args[0], Path) else "Bash"
+    with pytest.raises(ToolCallBlocked) as blocked:
+        guarded(tool=tool, jev=Jev(env=env_for(tmp_path), cwd=str(tmp_path)))(function)(*args, **kwargs)
+    assert blocked.value.result.rule is not None
+
+
+def test_guarded_goes_above_and_below_a_classmethod_and_around_what_is_awaited(tmp_path: Path) -> None:
+    import asyncio
+
+    by = guarded(tool="Bash", jev=Jev(env=env_for(tmp_path), cwd=str(tmp_path)))
+
+    class Tools:
+        @by
+        @classmethod
+        def above(cls, command: str) -> str:
+            return command
+
+        @classmethod
+        @by
+        def below(cls, command: str) -> str:
+            return command
+
+        @by
+        @staticmethod
+        def static(command: str) -> str:
+            return command
+
+    for call in (Tools.above, Tools().above, Tools.below, Tools.static):
+        assert call("ls") == "ls"
+        with pytest.raises(ToolCallBlocked):
+            call("rm -rf /")
+    assert asyncio.run(by(_Later())("ls")) == "ran"
+    with pytest.raises(ToolCallBlocked):
+        asyncio.run(by(_Later())("rm -rf /"))
+    with pytest.raises(TypeError, match="tool="):
+        guarded("Bash")  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("value", [{"a": float("nan")}, {"a": {1}}, [object()]])
+def test_an_input_that_is_no_json_is_named(tmp_path: Path, value: Any) -> None:
+    with pytest.raises(RequestError, match=r"^input: "):
+        Jev(env=env_for(tmp_path), cwd=str(tmp_path)).gate("deploy", value)
