@@ -383,13 +383,26 @@ def _refused(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
+def _finite(text: str) -> float:
+    found = float(text)
+    if found - found != 0:
+        raise ValueError(f"{text[:20]} is beyond every number")
+    return found
+
+
+def _whole(text: str) -> int:
+    if len(text) > 300:  # whoever adds it up or prints it makes a float of it
+        raise ValueError("a whole number of more than 300 digits")
+    return int(text)
+
+
 def _made_decoder() -> Any:
-    """Strict JSON, unlike ``json.loads``: whoever reads a line must be able to write it again."""
+    """Strict JSON, unlike ``json.loads``: whoever reads a line must be able to write it again, and to add up what it holds."""
     global _decoder
     if _decoder is None:
         import json
 
-        _decoder = json.JSONDecoder(parse_constant=_refused)
+        _decoder = json.JSONDecoder(parse_constant=_refused, parse_float=_finite, parse_int=_whole)
     return _decoder
 
 

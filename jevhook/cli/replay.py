@@ -17,7 +17,7 @@ import click
 from .. import ledger
 from ..evidence import history
 from ..evidence.history import Met, NoSource, Past, Source
-from ..evidence.read import points_of
+from ..evidence.read import STOPS, points_of
 from ..evidence.rejudge import LET_RUN
 from ..evidence.replay import Item, Plan, Replayed, replay
 from ..jsonio import dumps
@@ -26,10 +26,8 @@ from ..text.printable import printable
 from .judging import bench, load_policy
 
 OWN = ("ledger", "claude", "codex")  # names of this user's own records
-STOPPED = ("ask", "deny", "withhold", "trim")
 PER_GROUP = 3  # examples
 RULES = 20  # shown
-_STRENGTH = {"none": 0, "trim": 1, "ask": 2, "withhold": 2, "deny": 3}
 
 
 @click.command("replay")
@@ -366,7 +364,7 @@ def _decided(entry: dict[str, Any]) -> str:
     said = str(entry.get("decided") or entry.get("decision") or "none")
     if said == "ask" and entry.get("told") == LET_RUN:
         return "none"
-    return said if said in STOPPED else "none"
+    return said if said in STOPS else "none"
 
 
 def _rule_then(entry: dict[str, Any]) -> str:
@@ -417,7 +415,7 @@ def _show(sums: Sums, met: Met) -> None:
 
 def _usual(sums: Sums, rule: str) -> str:
     """The strongest decision of a rule, which goes without saying."""
-    return max((decision for name, decision in sums.rules if name == rule), key=lambda one: _STRENGTH[one])
+    return min((decision for name, decision in sums.rules if name == rule), key=STOPS.index)
 
 
 def _most(groups: dict[Any, Group]) -> list[tuple[Any, Group]]:

@@ -22,10 +22,9 @@ from ..state import permits
 from ..text.printable import printable
 from ..text.redact import redact
 from .labels import MAX_NOTE
-from .read import Counted, points_of
+from .read import STOPS, Counted, points_of
 from .shapes import table
 
-STOPS = ("ask", "deny", "withhold", "trim")
 SCHEMA = 1
 
 
@@ -36,9 +35,9 @@ def place(env: Mapping[str, str]) -> str:
 
 
 def stopped(entry: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The point's part that stopped, or in shadow would have stopped, what ``entry`` is about; the strongest first."""
+    """The point's part that stopped, or in shadow would have stopped, what ``entry`` is about; of several the strongest."""
     found = [part for part in points_of(entry) if part.get("judged") in STOPS]
-    return max(found, key=lambda part: (bool(part.get("acted")), STOPS.index(str(part["judged"]))), default=None)
+    return min(found, key=lambda part: (part.get("acted") is not True, STOPS.index(part["judged"])), default=None)
 
 
 def event_of(entry: Mapping[str, Any], env: Mapping[str, str], now: float) -> tuple[dict[str, Any] | None, str]:

@@ -19,11 +19,10 @@ from ..judges import JudgeReply
 from ..points import Context
 from ..policy import POINTS, Policy
 from ..shell.world import RealWorld
-from .cases import STOPS
+from .read import STOPS
 from .rows import Row
 
 EVERYTHING = frozenset(("allow", "context", "ask", "deny", "withhold", "trim"))
-_STRENGTH = {"ask": 1, "trim": 1, "withhold": 2, "deny": 3}
 
 
 @dataclass(frozen=True)
@@ -166,8 +165,7 @@ def _read(verdict: Verdict) -> Judged:
         if hit.get("severity") in ("ask", "deny") and hit.get("mode") != "off"
     }
     rules |= {by[point] for point, word in points.items() if word in STOPS and by[point]}
-    spoke = max(points, key=lambda point: _STRENGTH.get(points[point], 0), default="")
-    outcome = points.get(spoke, "none")
-    stopped = outcome in _STRENGTH
     trouble = verdict.troubles[0][:200] if verdict.troubles else ""
-    return Judged(outcome if stopped else "none", points, tuple(sorted(rules)), by[spoke] if stopped else "", trouble)
+    outcome = next((stop for stop in STOPS if stop in points.values()), "none")
+    rule = next((by[point] for point, word in points.items() if word == outcome and outcome != "none"), "")
+    return Judged(outcome, points, tuple(sorted(rules)), rule, trouble)

@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any
 
 from ..systemone.client import address
+from .read import iso
 
 BATCH = 500  # records of one request
 TIMEOUT = 10.0  # seconds for one request, tries included
@@ -193,4 +194,4 @@ def _nanoseconds(at: datetime.datetime) -> int | None:
 
 
 def _iso(at: object) -> str:
-    return f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03}Z" if isinstance(at, datetime.datetime) else ""
+    return iso(at) if isinstance(at, datetime.datetime) else ""

@@ -19,7 +19,8 @@ from ..state.budget import usd
 from . import charts
 from .charts import Dot, Series, escaped, milliseconds
 from .figures import ENOUGH_ANSWERS, Share, calibration
-from .summary import STEP, STOPS, Example, JudgePart, Rule, Spread, Summary, moment
+from .read import STOPS
+from .summary import STEP, Example, JudgePart, Rule, Spread, Summary, moment
 
 MARK = "<!doctype html><!-- made by jevhook report -->"  # a page of ours may be written over
 COLUMNS = 62  # at most in a chart over time

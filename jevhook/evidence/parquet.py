@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, BinaryIO
 
-from .cases import STOPS
+from .. import ledger
 from .labels import Label
 from .out import in_one_step
+from .read import STOPS, iso
 from .stats import PointStats, Stats, labelled
 from .table import COLUMNS, VERSION
 
@@ -130,9 +131,9 @@ def entries(
         rows = con.execute(_ENTRIES)
         while batch := rows.fetchmany(1000):
             for line, name, label, note, at in batch:
-                found = json.loads(line)
-                if isinstance(found, dict):
-                    yield found, Label(name, label, note or "", str(at), "export") if label else None
+                for found in ledger.records(line)[0]:
+                    if isinstance(found, dict):
+                        yield found, Label(name, label, note or "", str(at), "export") if label else None
 
 
 def lines(path: str) -> BinaryIO:
@@ -246,4 +247,4 @@ def _spread(row: Mapping[str, Any], prefix: str) -> dict[str, Any]:
 
 
 def _iso(at: datetime.datetime | None) -> str:
-    return "" if at is None else f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03}Z"
+    return "" if at is None else iso(at)

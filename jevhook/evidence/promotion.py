@@ -12,10 +12,9 @@ from typing import Any
 
 from .. import points
 from ..points import risk
-from .cases import STOPS
 from .figures import ENOUGH, ENOUGH_ANSWERS, Share, share_of
 from .labels import Label
-from .read import points_of
+from .read import STOPS, points_of
 from .truth import answers_of, says_stop, should_stop, would_stop
 
 

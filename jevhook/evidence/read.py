@@ -15,6 +15,7 @@ from typing import Any
 from .. import ledger
 
 SCHEMA = 1  # of a ledger line
+STOPS = ("deny", "ask", "withhold", "trim")  # judgments that change what the agent gets, strongest first
 PROBES = "doctor"  # the origin of what nobody's work caused
 MAX_LINE = 16 << 20  # bytes; our own lines are far shorter, so a longer one is no record
 _STEP = 1 << 20  # bytes between two calls of ``progress``
@@ -150,7 +151,11 @@ def read_line(line: bytes, wanted: Wanted, counted: Counted, where: str, may: Si
     if rest:
         counted.skip("torn", where)
     for value in found:
-        if not isinstance(value, dict) or not isinstance(value.get("schema"), int) or "id" not in value:
+        if (
+            not isinstance(value, dict)
+            or not isinstance(value.get("schema"), int)
+            or not isinstance(value.get("id"), str)
+        ):
             counted.skip("foreign", where)
         elif value["schema"] != SCHEMA:
             counted.skip("other", where)
@@ -256,5 +261,5 @@ def moment(text: str, now: datetime.datetime | None = None) -> str:
 
 
 def iso(at: datetime.datetime) -> str:
-    """A time in UTC as the ledger writes it."""
-    return f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03}Z"
+    """A time in UTC as the ledger writes it: texts that sort as the times do."""
+    return f"{at.year:04}-{at:%m-%dT%H:%M:%S}.{at.microsecond // 1000:03}Z"  # %Y leaves the noughts of year 999 out

@@ -29,7 +29,7 @@ from ..points import load as load_point
 from ..policy import Policy
 from .bench import Bench, summary
 from .history import Past
-from .read import points_of
+from .read import STOPS, points_of
 
 Points = list[dict[str, Any]]
 MOST_SESSIONS = 4096  # whose last call is remembered
@@ -218,7 +218,7 @@ def score(entry: Mapping[str, Any], policy: Policy, env: Mapping[str, str]) -> T
 
 def _as_it_was(record: Mapping[str, Any]) -> Decision:
     decision = Decision(point=str(record["point"]), rule=_rule(record), source="rules")
-    if record.get("judged") in ("ask", "deny", "withhold", "trim"):
+    if record.get("judged") in STOPS:
         decision.outcome = record["judged"]
         decision.reason = str(record.get("said") or "")
     return decision

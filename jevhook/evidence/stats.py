@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .cases import STOPS
 from .figures import Share
 from .labels import Label
-from .read import points_of
+from .read import STOPS, points_of
 from .summary import MAX_NAMES, OTHERS, REFUSALS, Spread, inner, judge_call, named, number
 from .truth import answers_of, should_stop
 

@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .labels import Label
-from .read import points_of
+from .read import STOPS, points_of
 from .truth import answers_of, should_stop
 
-STOPS = ("deny", "ask", "withhold", "trim")  # decisions that change what the agent gets, strongest first
 QUIET = ("context", "none", "allow")
 OTHERS = "(others)"
 REFUSALS = ("breaker", "budget")  # calls that were not made

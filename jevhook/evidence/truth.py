@@ -13,9 +13,8 @@ from typing import Any
 
 from ..points import injection, risk
 from . import cases
-from .cases import STOPS
 from .labels import Label
-from .read import points_of
+from .read import STOPS, points_of
 from .shapes import objects, table
 
 LOSS = 2.5  # of tool.risk.loss: from here on it raises (points/risk.py)

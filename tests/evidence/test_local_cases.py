@@ -100,6 +100,24 @@ def test_a_result_that_was_withheld_is_appealed_too(lane: Lane) -> None:
     assert ORDER in case["event"]["result"]["stdout"]
 
 
+@pytest.mark.parametrize(
+    ("parts", "was"),
+    [
+        ([("tool.injection", "withhold", True), ("tool.admission", "trim", True)], "withhold"),
+        (
+            [("tool.injection", "withhold", False), ("tool.admission", "trim", True)],
+            "trim",
+        ),  # what was done counts more
+        ([("tool.a", "ask", True), ("tool.risk", "deny", True)], "deny"),
+        ([("tool.risk", "none", True), ("tool.a", "context", True)], None),
+    ],
+)
+def test_of_several_stops_the_strongest_is_appealed(parts: list[tuple[str, str, bool]], was: str | None) -> None:
+    told = [{"point": point, "mode": "active", "judged": word, "acted": acted} for point, word, acted in parts]
+    found = cases.stopped({"points": told})
+    assert (found and found["judged"]) == was
+
+
 def test_in_shadow_what_would_have_been_stopped_is_appealed(lane: Lane) -> None:
     lane.config('policy = "shadow"\n' + RULES)
     entry = lane.hook(lane.claude("frob-deny")).entry

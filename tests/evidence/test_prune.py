@@ -15,7 +15,7 @@ from ledger_lines import ROOT, ids, line, write
 from jevhook import ledger
 from jevhook.evidence import prune as room
 from jevhook.evidence.prune import Pruned, PruneError, prune
-from jevhook.evidence.read import entries, iso
+from jevhook.evidence.read import entries, iso, moment
 
 
 def at(second: int) -> str:
@@ -44,6 +44,13 @@ def test_old_lines_go_from_every_generation(before: int) -> None:
     assert ids() == list(range(before, 60))
     folder = os.listdir(ledger.directory(os.environ))
     assert not [name for name in folder if "prune" in name]
+
+
+@pytest.mark.parametrize("age", ["500000d", "0999-01-01", "99999d"])
+def test_nothing_is_older_than_a_time_before_the_year_1000(age: str) -> None:
+    write(*map(line, range(3)))
+    assert prune(os.environ, "", moment(age)).lines == 0
+    assert ids() == [0, 1, 2]
 
 
 def test_a_ledger_that_is_missing_has_nothing_to_prune() -> None:

@@ -52,6 +52,9 @@ MINE = json.dumps(line(7)).replace(" ", "").encode()
         (b"\xff\xfe{\n" + MINE, [7], 1, 0, 0),
         (b"[" * 100_000 + b"\n" + MINE, [7], 1, 0, 0),
         (b'{"schema":1,"id":' + b"9" * 5000 + b"}\n" + MINE, [7], 1, 0, 0),
+        (b'{"schema":1,"id":"x","hook_ms":1e999}\n' + MINE, [7], 1, 0, 0),  # nobody can write it again
+        (b'{"schema":1,"id":"x","hook_ms":' + b"9" * 400 + b"}\n" + MINE, [7], 1, 0, 0),  # nor add it up
+        (b'{"schema":1,"id":[]}\n{"schema":1,"id":{}}\n{"schema":1,"id":5}\n' + MINE, [7], 0, 3, 0),
     ],
 )
 def test_what_is_no_entry_is_counted_and_named_once(
@@ -173,6 +176,8 @@ NOW = datetime.datetime(2026, 11, 30, 12, 0, 0, 5000, tzinfo=datetime.UTC)
         ("45m", "2026-11-30T11:15:00.005Z"),
         ("90s", "2026-11-30T11:58:30.005Z"),
         ("2w", "2026-11-16T12:00:00.005Z"),
+        ("0999-01-01T00:00Z", "0999-01-01T00:00:00.000Z"),  # as a text it stands before every year of the ledger
+        ("500000d", "0657-12-17T12:00:00.005Z"),
         ("2026-11-30T10:00:00Z", "2026-11-30T10:00:00.000Z"),
         ("2026-11-30T10:00:00.250+02:00", "2026-11-30T08:00:00.250Z"),
     ],
