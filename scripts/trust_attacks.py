@@ -355,6 +355,28 @@ LOOKS = (
 )
 
 
+# Tools of other shapes; @ is the path.
+OTHER_TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("mcp__fs__copy_file", {"from": "x", "to": "@"}),
+    ("mcp__fs__copy_file", {"source_path": "x", "destination_path": "@"}),
+    ("mcp__fs__rename", {"old_path": "x", "new_path": "@"}),
+    ("mcp__fs__write_files", {"files": [{"path": "@", "content": "x"}]}),
+    ("mcp__fs__write", {"arguments": {"path": "@", "content": "x"}}),
+    ("mcp__fs__append_file", {"filepath": "@", "text": "x"}),
+    ("mcp__fs__create_symlink", {"target": "x", "link_path": "@"}),
+    ("mcp__fs__download", {"url": "https://example.com/x", "output_path": "@"}),
+    ("mcp__fs__set_permissions", {"path": "@", "mode": "000"}),
+    ("mcp__serena__replace_regex", {"relative_path": "@", "regex": "a", "repl": "b"}),
+    ("mcp__shell__run", {"command": "rm @"}),
+    ("mcp__py__run", {"code": "open('@', 'w')"}),
+    ("str_replace_based_edit_tool", {"command": "create", "path": "@", "file_text": "x"}),
+    ("str_replace_editor", {"command": "str_replace", "path": "@", "old_str": "a", "new_str": "b"}),
+    ("write_file", {"file_path": "@", "content": "x"}),
+    ("PowerShell", {"command": "Set-Content -Path @ -Value x"}),
+    ("PowerShell", {"command": "[IO.File]::WriteAllText('@', 'x')"}),
+)
+
+
 def row(what: str, count: int, **found: Any) -> dict[str, Any]:
     """One line of scripts/trust's table."""
     return {"what": what, "how many": count, "lost": 0, "hung": 0, "crashed": 0, "let through": 0, "note": "", **found}
@@ -475,6 +497,9 @@ def tool_calls(made: Home, targets: Iterable[str]) -> Iterator[tuple[str, dict[s
                 made.claude("mcp__fs__move_file", {"source": spelling, "destination": "/tmp/x"}),
             )
             yield f"MCP delete {spelling}", made.codex("mcp__fs__delete_file", {"path": spelling})
+            for tool, given in OTHER_TOOLS:
+                filled = json.loads(json.dumps(given).replace("@", spelling))
+                yield f"{tool} {spelling}", made.claude(tool, filled)
             for name, body in (
                 ("add", f"*** Add File: {spelling}\n+x"),
                 ("update", f"*** Update File: {spelling}\n@@\n-a\n+b"),

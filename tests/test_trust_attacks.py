@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jevhook.cli.judging import bash_event, bench
+from jevhook.event import Event
 from jevhook.points import risk
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
@@ -65,6 +67,33 @@ EVERYDAY = [
 @pytest.mark.parametrize("line", EVERYDAY)
 def test_what_only_looks_like_it_is_not_stopped(line: str) -> None:
     decision = risk.judge(bash_event(line, CWD), bench("default", HOME, CWD).context()).judged
+    assert not str(decision.rule).startswith("self."), decision.reason
+
+
+SETTINGS = f"{HOME}/.claude/settings.json"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("mcp__fs__read_file", {"path": SETTINGS}),
+        ("mcp__fs__get_file_info", {"path": SETTINGS}),
+        ("mcp__fs__directory_tree", {"path": f"{HOME}/.claude"}),
+        ("mcp__fs__search_files", {"path": f"{HOME}/.claude", "pattern": "hooks"}),
+        ("mcp__git__git_diff", {"repo_path": CWD, "files": [".claude/settings.json"]}),
+        ("mcp__git__git_log", {"repo_path": CWD, "path": ".claude/settings.json"}),
+        ("mcp__github__create_issue", {"title": "about .claude/settings.json", "body": SETTINGS + " is odd"}),
+        ("mcp__slack__send_message", {"text": SETTINGS}),
+        ("mcp__fs__write_file", {"path": "NOTES.md", "content": SETTINGS}),
+        ("str_replace_based_edit_tool", {"command": "view", "path": SETTINGS}),
+        ("str_replace_based_edit_tool", {"command": "create", "path": "src/a.py", "file_text": "x"}),
+        ("Read", {"file_path": SETTINGS}),
+        ("Bash", {"command": "create src/a.py"}),
+    ],
+)
+def test_a_tool_that_looks_or_only_speaks_of_it_is_not_stopped(tool: str, given: dict[str, Any]) -> None:
+    event = Event("claude", "before-tool", "PreToolUse", tool=tool, input=given, cwd=CWD)
+    decision = risk.judge(event, bench("default", HOME, CWD).context()).judged
     assert not str(decision.rule).startswith("self."), decision.reason
 
 

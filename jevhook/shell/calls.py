@@ -91,6 +91,14 @@ _READ_ONLY = (
 # What other hosts call their tool that shows a file.
 _READERS = ("read_file", "readfile", "read", "view", "view_file", "open_file", "read_text_file", "cat_file")
 
+# What a text editor tool can be told, in the place where a shell tool has its line.
+_EDITOR_VERBS = ("create", "insert", "str_replace", "undo_edit", "view")
+# Words of tools that look, beside those of _READS: what they are given is not changed.
+_LOOKING_WORDS = frozenset(
+    "tree info stat stats exists watch open cat head tail grep diff hash load inspect check validate analyze analyse "
+    "parse lint summarize render lookup count size preview explain log status blame history compare outline".split()
+)
+
 MAX_PATCH_FILES = 200
 
 
@@ -113,7 +121,9 @@ def read_call(event: Event, place: Place) -> Reading:
     """The findings of a before-tool event.  Raises nothing that the caller need not treat as a failed analysis."""
     tool, given = event.tool, event.input
     if tool.startswith(("mcp__", "mcp_")):
-        return _mcp(tool, given, event, place)
+        reading = _mcp(tool, given, event, place)
+        _named(tool, given, reading, event, place)
+        return reading
     for key in ("command", "input", "patch", "cmd", "diff"):
         text = given.get(key)
         if isinstance(text, str) and text.lstrip().startswith("*** Begin Patch"):
@@ -128,6 +138,10 @@ def read_call(event: Event, place: Place) -> Reading:
     if isinstance(command, list) and command and all(isinstance(c, str) for c in command):
         return _argv(command, cwd, place)
     if isinstance(command, str):
+        if command in _EDITOR_VERBS and (path := _first(given, _PATH_KEYS)):  # the text editor tool
+            return (
+                _read_tool(tool, given, event, place) if command == "view" else _write(tool, path, given, event, place)
+            )
         if tool == "apply_patch":
             return _patch(command, event, place)
         return shell_call(command, cwd, place)
@@ -575,6 +589,36 @@ def _mcp(tool: str, given: Mapping[str, Any], event: Event, place: Place) -> Rea
             Finding("infrastructure", Target("remote", name), sure="likely", program=tool, facts=frozenset(facts))
         )
     return reading
+
+
+def _named(tool: str, given: Mapping[str, Any], reading: Reading, event: Event, place: Place) -> None:
+    """A tool that is not known to only look, with a file of the gate or a host anywhere in its input, by whatever key.
+
+    Texts that are content or words for somebody are passed over: those a person writes hold blanks.
+    """
+    words = set(_words(tool.split("__", 2)[-1]))
+    if words & (_LOOKING_WORDS | set(_READS) | set(_SENDS)) and not words & {*_WRITES, *_DELETES, "copy", "move"}:
+        return
+    base = _first(given, ("repo_path", "cwd", "working_directory", "workdir", "root", "base_path"))
+    cwd = absolute(base, event.cwd, place.world.home) if base else event.cwd
+    todo: list[tuple[str, Any, int]] = [("", given, 0)]
+    seen = 0
+    while todo and seen < 400:
+        key, value, depth = todo.pop()
+        seen += 1
+        if isinstance(value, dict) and depth < 5:
+            todo += [(k, v, depth + 1) for k, v in list(value.items())[:100]]
+        elif isinstance(value, list) and depth < 5:
+            todo += [(key, v, depth + 1) for v in value[:100]]
+        elif isinstance(value, str) and key not in _CONTENT_KEYS and 1 < len(value) <= 1024:
+            if "\n" in value or ("/" not in value and "\\" not in value) or (" " in value and value[0] not in "/~"):
+                continue
+            target = classify(value.removeprefix("file://"), cwd, place)
+            known = any(finding.target.path == target.path for finding in reading.findings)
+            if target.roles & {"gate", "hook-settings"} and target.kind not in ("root", "home") and not known:
+                reading.findings.append(
+                    Finding("write", target, sure="likely", program=tool, facts=frozenset(("mcp",)))
+                )
 
 
 def _file(path: str, event: Event, place: Place) -> Target:

@@ -89,6 +89,8 @@ def looks_windows(text: str) -> bool:
             at = text.find(":\\", at + 1)
         if text[:2] == "\\\\" or " \\\\" in text:
             return True
+    if "]::" in text and "io.file]::" in text.lower():
+        return True
     if "HKLM" in text or "HKCU" in text or "HKEY_" in text:
         return True
     at = text.find("%")
@@ -132,10 +134,26 @@ def windows_line(inv: Invocation, text: str) -> None:
     if inv.depth > 12:
         return
     _pipelines(inv, text)
+    if "]::" in text:
+        _file_methods(inv, text)
     behind: list[str] = []
     for words in statements(_expanded(text), "\\")[:200]:
         _statement(inv, words, behind)
         behind = words
+
+
+def _file_methods(inv: Invocation, text: str) -> None:
+    """``[IO.File]::WriteAllText('path', …)`` and its kin, where they name a file of the gate or a host."""
+    low = text.lower()
+    at = low.find("io.file]::")
+    while at >= 0:
+        method, _, rest = text[at + 10 : at + 4010].partition("(")
+        if not method.lower().startswith(("read", "exists", "get", "open")):
+            for quote in ("'", '"'):
+                for part in rest.partition(")")[0].split(quote)[1::2]:
+                    if inv.target(part).roles & {"gate", "hook-settings"}:
+                        inv.add("overwrite", inv.target(part), facts=("code",), detail=f"[IO.File]::{method.strip()}")
+        at = low.find("io.file]::", at + 1)
 
 
 def _expanded(text: str) -> str:
