@@ -97,6 +97,9 @@ def judge(
         lines = _lines(items_file, state_file)
         return _items(jev(backend, model, threshold, timeout), questions[0], lines, told or "", most, as_json, strict)
     made = _request(request, told, questions)
+    for name, option, own in (("confidenceThreshold", threshold, made.threshold), ("model", model, made.model or None)):
+        if option is not None and own is not None:
+            raise BadRequest(f"{name}: given in the request and by an option; use one of the two")
     asker = jev(backend, model, threshold, timeout)
     result = asker.answer(made)
     found = result.json()

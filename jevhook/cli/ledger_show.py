@@ -171,11 +171,11 @@ def _findings(value: Any, part: Mapping[str, Any]) -> Node:
 
 
 def _finding(one: Mapping[str, Any]) -> str:
-    known = ("effect", "target", "sure", "path", "detail", "program", "facts", "span")
+    known = ("effect", "target", "roles", "sure", "path", "detail", "program", "facts", "span")
     where = f" at {one['span'][0]}-{one['span'][1]}" if one.get("span") else ""
     rest = {key: value for key, value in one.items() if key not in known}
     return _words(
-        f"{one['effect']} {one.get('path') or one.get('detail') or ''} ({one['target']}, {one['sure']})",
+        f"{one['effect']} {one.get('path') or one.get('detail') or ''} ({_words(one['target'], *one.get('roles', ()), one['sure'])})",
         f"{one['program']}{where}" if one.get("program") else where.strip(),
         " ".join(one.get("facts", ())),
         one.get("detail") if one.get("path") else "",

@@ -107,6 +107,9 @@ CODES: list[tuple[list[str], str, int, str]] = [
     (["--state", "", "--check", "Is it?"], "", 2, "state: is empty"),
     (["--state", "x"], "", 2, "request: is empty"),
     (["--state", "x", json.dumps(GREEN)], "", 2, "state: given in the request and by an option"),
+    (["--threshold", "0.9", json.dumps({**GREEN, "confidenceThreshold": 0.1})], "", 2, "confidenceThreshold: given in"),
+    (["--threshold", "0.9", json.dumps({**GREEN, "confidence_threshold": 0})], "", 2, "confidenceThreshold: given in"),
+    (["--model", "a", json.dumps({**GREEN, "model": "b"})], "", 2, "model: given in the request and by an option"),
     (
         ["--state", "x", "--state-file", "state.txt", "--check", "?"],
         "",
