@@ -113,6 +113,8 @@ def _warm() -> None:
                 importlib.import_module(found.name)
             except ImportError:  # an extra that is not installed
                 continue
+    for name in ("jevhook.decide", "jevhook.transcript", "jevhook.install.notice", "mmap"):
+        importlib.import_module(name)
     _rehearse(4)
     import gc
 

@@ -504,6 +504,24 @@ def test_it_ends_when_its_code_changed(tmp_path: Path) -> None:
         process.kill()
 
 
+def test_an_event_imports_nothing_of_ours_any_more(tmp_path: Path) -> None:
+    """Not for speed alone: after an upgrade a child of the old process would read new files to old ones."""
+    code = (
+        f"import sys, os, json; sys.path.insert(0, {str(Path(MAIN).parent.parent)!r})\n"
+        "from jevhook.resident import serve; from jevhook import policy; serve._warm(); policy.kept = {}\n"
+        "before = set(sys.modules)\n"
+        "from jevhook.hook import Lane, Options, run, write_ledger\n"
+        "for path in json.loads(sys.stdin.read()):\n"
+        "    lane = Lane(Options(), os.environ); run(open(path, 'rb').read(), lane); write_ledger(lane)\n"
+        "print(sorted(name for name in set(sys.modules) - before if name.startswith('jevhook')))"
+    )
+    paths = [str(path) for path in sorted(EVENTS.rglob("*.json"))]
+    said = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], input=json.dumps(paths), capture_output=True, text=True, check=True
+    )
+    assert len(lines()) == len(paths) and said.stdout == "[]\n"
+
+
 def test_its_name_is_that_of_one_install(monkeypatch: pytest.MonkeyPatch) -> None:
     name = ask.socket_name("/f")
     assert name.startswith("/f/") and len(name) == 3 + 16

@@ -471,6 +471,7 @@ _CALLS: dict[str, Any] = {
     "net.connect": "connect",
     "net.createConnection": "connect",
     "net.createServer": "listen",
+    "socket().listen": "bind",
     "net.Socket().connect": "connect",
     "dgram.createSocket().send": "send",
     "WebSocket": _client,

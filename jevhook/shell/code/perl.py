@@ -239,6 +239,15 @@ def _connect(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) ->
     return Ref("socket()")
 
 
+def _unix(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
+    options = next((one for one in args if isinstance(one, dict)), {})
+    if "Local" in options:  # a file that others will take for whoever stood there
+        reader.record.add("write", options["Local"], at)
+    for one in variants(options.get("Peer", NOTHING)):
+        reader.record.connect(text(one), at)
+    return Ref("socket()")
+
+
 def _listen(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     reader.record.connect("*", at)
     return NOTHING
@@ -521,6 +530,7 @@ _CALLS = {
     "IO.Socket.INET.new": _connect,
     "IO.Socket.SSL.new": _connect,
     "IO.Socket.IP.new": _connect,
+    "IO.Socket.UNIX.new": _unix,
     "getstore": "download",
     "LWP.Simple.getstore": "download",
     "LWP.Simple.get": _get,

@@ -263,6 +263,15 @@ def _connect(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) ->
     return Ref("socket()")
 
 
+def _serve(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
+    name = text(args[0]) if args else ""
+    if name.startswith("unix://"):  # a file that others will take for whoever stood there
+        reader.record.add("write", name[7:], at)
+    else:
+        reader.record.connect("*", at)
+    return Ref("socket()")
+
+
 def _mail(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     reader.record.add("send", concat("mailto:", args[0] if args else NOTHING), at)
     return NOTHING
@@ -410,6 +419,7 @@ _CALLS: dict[str, Any] = {
     "fsockopen": _connect,
     "pfsockopen": _connect,
     "stream_socket_client": _connect,
+    "stream_socket_server": _serve,
     "socket_connect": _connect,
     "mail": _mail,
     "mysqli_query": _sql,

@@ -630,6 +630,13 @@ def perform(
             where = args[1] if isinstance(args[1], str | Alts | Unknown) else "localhost"
         record.connect(where, at, sure)
         return Ref("socket()")
+    if op in ("bind", "listen"):
+        where = first(args, opts, 0, "path", "server_address", "Local")
+        if "/" in (known_text(where) or ""):  # a file that others will take for whoever stood there
+            record.add("write", where, at, sure=sure)
+            return Ref("socket()")
+    if op == "bind":
+        return NOTHING
     if op == "listen":
         record.connect("*", at, sure)
         return Ref("socket()")
