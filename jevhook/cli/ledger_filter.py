@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import click
 
+from .. import policy
 from ..evidence.read import Wanted, moment
 from ..points import MODULES as POINTS
-from ..policy import shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,11 +47,17 @@ def wanted(given: dict[str, Any]) -> Wanted:
     values = {f"{name}s": tuple(given.pop(name)) for name in _NAMES}
     for name in values["points"]:
         if name not in POINTS:
-            raise click.BadParameter(f"--point {shown(name)}: there are {', '.join(POINTS)}")
-    for name in ("since", "until"):
-        text = given.pop(name)
+            raise click.BadParameter(f"--point {policy.shown(name)}: there are {', '.join(POINTS)}")
+    since, until = window(given.pop("since"), given.pop("until"))
+    return Wanted(since=since, until=until, **values)
+
+
+def window(since: str | None, until: str | None) -> tuple[str, str]:
+    """The two times as the ledger has them, "" for none.  Raises BadParameter that names the option."""
+    made = []
+    for name, text in (("since", since), ("until", until)):
         try:
-            values[name] = moment(text) if text is not None else ""  # type: ignore[assignment]
+            made.append(moment(text) if text is not None else "")
         except ValueError as wrong:
-            raise click.BadParameter(f"--{name}: {wrong}") from None
-    return Wanted(**values)  # type: ignore[arg-type]
+            raise click.BadParameter(f"--{name}: {policy.clean(str(wrong))}") from None
+    return made[0], made[1]

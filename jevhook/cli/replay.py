@@ -24,6 +24,7 @@ from ..jsonio import dumps
 from ..policy import Policy, clean
 from ..text.printable import printable
 from .judging import bench, load_policy
+from .ledger_filter import window
 
 OWN = ("ledger", "claude", "codex")  # names of this user's own records
 PER_GROUP = 3  # examples
@@ -74,7 +75,7 @@ def replay_command(
     jevhook replay ~/.codex/sessions ledger --policy team.toml
     jevhook replay --policy strict --json events.jsonl > strict.jsonl
     """
-    window = _window(since, until)
+    times = window(since, until)
     made = bench(policy, home, "")
     policies = [made.policy]
     if against is not None:
@@ -87,7 +88,7 @@ def replay_command(
     with ExitStack() as stack:
         files = _files(sources, made.policy, stack)
         step = stack.enter_context(_progress(sum(one.size for one in files)))
-        events = _events(files, met, step, stack, made.policy, window)
+        events = _events(files, met, step, stack, made.policy, times)
         try:
             for index, one in enumerate(replay(events, plan, lambda: met.bytes)):
                 sums.add(one)
@@ -187,16 +188,6 @@ def _file(source: Source) -> File:
     except OSError:
         size = 0
     return File(source.path, lambda: history.open_file(source.path), source.named, size)
-
-
-def _window(since: str | None, until: str | None) -> tuple[str, str]:
-    """The two times as records have them, "" for none.  Raises UsageError."""
-    from ..evidence.read import moment
-
-    try:
-        return moment(since) if since else "", moment(until) if until else ""
-    except ValueError as wrong:
-        raise click.UsageError(clean(str(wrong))) from None
 
 
 def _events(

@@ -13,13 +13,14 @@ from ..evidence import labels, parquet, read
 from ..evidence.out import in_one_step
 from ..evidence.page import MARK, About, page
 from ..evidence.summary import Summary, summarise, summarise_labelled
+from .ledger_filter import window
 from .ledger_stats import from_parquet, progress
 
 
 @click.command("report")
 @click.option("--out", default="jevhook-report.html", show_default=True, help="Where to write the page; - for stdout.")
-@click.option("--since", default="", help="From then on: 30d, 12h, a day such as 2027-01-31, or an ISO time.")
-@click.option("--until", default="", help="Up to then, in the same forms.")
+@click.option("--since", help="From then on: 30d, 12h, a day such as 2027-01-31, or an ISO time.")
+@click.option("--until", help="Up to then, in the same forms.")
 @click.option("--host", "hosts", multiple=True, help="Events of this host only; may be given again.")
 @click.option(
     "--from", "files", multiple=True, metavar="FILE", help="Parquet files of ledger export instead; may hold *."
@@ -29,7 +30,13 @@ from .ledger_stats import from_parquet, progress
 )
 @click.option("--force", is_flag=True, help="Write over a file that is no report.")
 def report(
-    out: str, since: str, until: str, hosts: tuple[str, ...], files: tuple[str, ...], no_examples: bool, force: bool
+    out: str,
+    since: str | None,
+    until: str | None,
+    hosts: tuple[str, ...],
+    files: tuple[str, ...],
+    no_examples: bool,
+    force: bool,
 ) -> None:
     """Write one self-contained HTML page: decisions over time, what was stopped and why, latency, cost, outages.
 
@@ -42,12 +49,8 @@ def report(
     jevhook report --from 'fleet/*.parquet' --out fleet.html
     """
     env = dict(os.environ)
-    try:
-        wanted = read.Wanted(
-            hosts=hosts, since=read.moment(since) if since else "", until=read.moment(until) if until else ""
-        )
-    except ValueError as wrong:
-        raise click.ClickException(str(wrong)) from None
+    first, end = window(since, until)
+    wanted = read.Wanted(hosts=hosts, since=first, until=end)
     made = policy.load(env, in_hook=False, managed=policy.MANAGED)
     path = str(made.ledger.get("path") or "")
     counted = read.Counted()

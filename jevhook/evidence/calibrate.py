@@ -84,9 +84,9 @@ def samples(
 
     ``rules``: the compiled rules by id; ``withhold``: tool.injection's threshold of that name.
     """
-    found = []
+    found, left = [], dict(labels)  # a label counts once, however often its line stands in the ledger
     for entry in entries:
-        label = labels.get(str(entry.get("id")))
+        label = left.pop(str(entry.get("id")), None)
         part = next((one for one in points_of(entry) if one.get("point") == point), None)
         truth = should_stop(entry, label).get(point) if label is not None else None
         if part is None or truth is None:

@@ -36,7 +36,7 @@ def add(env: Mapping[str, str], card: Mapping[str, Any]) -> str:
 
 
 def every(env: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The kept cards, oldest first, one for each digest: the same card twice is one piece of evidence.
+    """The kept cards, oldest first; of several about the same rows the last, for they are one piece of evidence.
 
     A file that is no card is left out.
     """
@@ -48,7 +48,9 @@ def every(env: Mapping[str, str]) -> list[dict[str, Any]]:
             card = check(json.loads(data))
         except (OSError, ValueError, NoCard):
             continue
-        found.setdefault(str(card["digest"]), card)
+        rows = str(card["data"]["digest"])
+        found.pop(rows, None)
+        found[rows] = card
     return list(found.values())
 
 

@@ -79,7 +79,7 @@ def look(
     entries: Iterable[Mapping[str, Any]], labels: Mapping[str, Label], what: Target, yes: float, no: float
 ) -> Seen:
     """What ``entries`` (the hook's) and ``labels`` show about ``what``.  ``yes``, ``no``: where an answer is sure."""
-    seen = Seen()
+    seen, left = Seen(), dict(labels)  # a label counts once, however often its line stands in the ledger
     version = points.load(what.point).VERSION
     for entry in entries:
         part = next((one for one in points_of(entry) if one.get("point") == what.point), None)
@@ -103,7 +103,7 @@ def look(
             stops = answer is True
         spoke = answer is not None if what.kind == "question" else stops
         seen.spoke += spoke
-        label = labels.get(str(entry.get("id")))
+        label = left.pop(str(entry.get("id")), None)
         truth = should_stop(entry, label).get(what.point) if label is not None else None
         if truth is None or (what.kind != "point" and not spoke):
             continue
@@ -164,7 +164,7 @@ def _in_a_row(what: Target, cards: Sequence[Mapping[str, Any]], count: int, want
         found += f"; the last, of {judged[-1][0]['date'][:10]}: {judged[-1][1]}"
     elif not judged:
         found += f": no kept card has enough rows for {what.name} (`jevhook score DATA --keep`)"
-    asks = f"{count} in a row with different inputs"
+    asks = f"{count} in a row, of different rows"
     return Asked("scorecards", good >= count, asks, found)
 
 

@@ -93,7 +93,7 @@ class Stats:
 def stats(entries: Iterable[Mapping[str, Any]], labels: Mapping[str, Label] | None = None) -> Stats:
     """The sums over ``entries`` (of ``read.entries``); what a command of a person's left there is no event."""
     made = Stats()
-    labels = labels or {}
+    left = dict(labels or {})  # a label counts once, however often its line stands in the ledger
     for entry in entries:
         if entry.get("origin") == "cli":
             continue
@@ -107,7 +107,7 @@ def stats(entries: Iterable[Mapping[str, Any]], labels: Mapping[str, Label] | No
         _count(made.reasons, entry.get("reason"))
         made.hook.add(entry.get("hook_ms"))
         _spend(made.money, judge_call(points))
-        label = labels.get(str(entry.get("id")))
+        label = left.pop(str(entry.get("id")), None)
         truth = should_stop(entry, label) if label is not None else {}
         for part in points:
             name = named(part.get("point"))

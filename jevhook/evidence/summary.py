@@ -177,8 +177,8 @@ class Summary:
 
 def summarise(entries: Iterable[Mapping[str, Any]], labels: Mapping[str, Label] | None = None) -> Summary:
     """Add up ``entries`` (``read.entries``, oldest first) with what a person said about them (``labels.labels``)."""
-    known = labels or {}
-    return summarise_labelled((entry, known.get(text(entry.get("id")))) for entry in entries)
+    left = dict(labels or {})  # a label counts once, however often its line stands in the ledger
+    return summarise_labelled((entry, left.pop(text(entry.get("id")), None)) for entry in entries)
 
 
 def summarise_labelled(entries: Iterable[tuple[Mapping[str, Any], Label | None]]) -> Summary:

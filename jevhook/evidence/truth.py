@@ -96,7 +96,8 @@ def local_rows(
     was not kept."""
     for case in appealed.values():
         yield cases.row(case)
+    left = {name: label for name, label in labels.items() if name not in appealed}
     for entry in entries:
-        name = str(entry.get("id"))
-        if name in labels and name not in appealed:
-            yield row(entry, labels[name], home)
+        label = left.pop(str(entry.get("id")), None)
+        if label is not None:
+            yield row(entry, label, home)

@@ -174,20 +174,21 @@ def test_a_question_is_judged_by_its_sure_answers(lane: Lane, private_home: Path
     assert "an order from material that was read" in said
 
 
-def test_two_kept_cards_in_a_row_are_asked_for_and_the_same_card_twice_is_one(lane: Lane, tmp_path: Path) -> None:
+def test_two_kept_cards_in_a_row_are_asked_for_and_two_of_the_same_rows_are_one(lane: Lane, tmp_path: Path) -> None:
     lane.config(SHADOW.replace("scorecards = 0", "scorecards = 2"))
     worked(lane)
     data = tmp_path / "d.jsonl"
     lines = ['{"command": "frob-deny", "expected": "deny"}\n'] * 10 + ['{"command": "ls", "expected": "allow"}\n'] * 10
 
-    def keep(extra: str = "") -> str:
+    def keep(extra: str = "", *options: str) -> str:
         data.write_text("".join(lines) + extra)
-        assert at_terminal("score", str(data), "--keep")[0] == 0
+        assert at_terminal("score", str(data), "--keep", *options)[0] == 0
         found = evidence("tool.risk")
         return next(str(one["found"]) for one in found["evidence"] if one["name"] == "scorecards")
 
     assert evidence("tool.risk")["missing"] == ["scorecards"]
     assert keep() == "1 in a row" and keep() == "1 in a row"
+    assert keep("", "--cwd", "/home/dev/else") == "1 in a row"
     assert keep('{"command": "pwd", "expected": "allow"}\n') == "2 in a row"
     assert evidence("tool.risk")["missing"] == []
     assert keep('{"command": "pwd", "expected": "deny"}\n' * 5).startswith("none; the last, of 20")

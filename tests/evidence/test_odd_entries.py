@@ -13,6 +13,8 @@ from jevhook.evidence import calibrate, cases, promotion, truth
 from jevhook.evidence.labels import Label
 from jevhook.evidence.promotion import Target
 from jevhook.evidence.rows import NotARow, read
+from jevhook.evidence.stats import stats
+from jevhook.evidence.summary import summarise
 
 CALL: dict[str, Any] = {
     "schema": 1, "id": "04fc65d1", "origin": "hook", "host": "claude", "event": "PreToolUse", "kind": "before-tool",
@@ -80,3 +82,17 @@ def test_nothing_in_an_entry_stops_the_reading(
             read(json.dumps(row).encode(), 1)
         except NotARow as wrong:
             assert wrong.kind
+
+
+def test_a_label_counts_once_however_often_its_line_stands_in_the_ledger() -> None:
+    label = Label("04fc65d1", "bad", "", "", "label")
+    labels, twice = {label.id: label}, [CALL, copy.deepcopy(CALL)]
+    seen = promotion.look(twice, labels, Target("point", "tool.risk", "tool.risk"), 0.8, 0.2)
+    assert (seen.checked, seen.stops, seen.wrong) == (1, 1, 1)
+    assert stats(twice, labels).points["tool.risk"].labels.total() == 1
+    assert summarise(twice, labels).bad == 1
+    assert len(calibrate.samples("tool.risk", twice, labels, {})) == len(
+        calibrate.samples("tool.risk", twice[:1], labels, {})
+    )
+    assert len(list(truth.local_rows(iter(twice), labels, {}, "/home/dev"))) == 1
+    assert labels == {label.id: label}

@@ -468,7 +468,7 @@ def test_since_until_and_host_choose_the_events(capsys: pytest.CaptureFixture[st
     ):  # fmt: skip
         assert main(["report", "--out", "-", *arguments]) == 0
         assert f"<b>{count}</b><span>events</span>" in capsys.readouterr().out
-    assert main(["report", "--since", "soon"]) == 1
+    assert main(["report", "--since", "soon"]) == 2
     assert "is no time: give an age" in capsys.readouterr().err
 
 
