@@ -16,6 +16,17 @@ HOME, CWD = "/home/dev", "/home/dev/shop"
 
 # fmt: off
 CHANGES = [
+    'python -c "from jevhook.install.plan import *; carry_out(p, {})"',
+    "ssh -o ProxyCommand='jevhook off' x",
+    "ssh -o 'LocalCommand jevhook off' -o PermitLocalCommand=yes x",
+    "ssh -o 'ProxyCommand = jevhook off' x",
+    "vim -c 'silent !jevhook off' -c q",
+    "vim -c 'execute \"!jevhook off\"' -c q",
+    "npx -c 'jevhook off'",
+    'tox exec -- jevhook off',
+    'unknown-launcher --x 1 jevhook off',
+    "nu -c 'jevhook off'",
+    "unknown-shell -e 'system(\"jevhook off\")'",
     "python -c 'from jevhook.install import plan; plan.carry_out(p, {})'",
     "python -c 'from jevhook.install.plan import undo; undo(p, {})'",
     "python -c 'import jevhook.install.files as f; f.write(c)'",
@@ -340,6 +351,12 @@ CHANGES = [
 ]
 
 LOOKS = [
+    'python -c "from jevhook.install.plan import *; print(len([1]))"',
+    "unknown-launcher jevhook explain 'rm -rf /'",
+    "unknown-tool --comment 'jevhook off'",
+    "unknown-tool -c 'the words jevhook off'",
+    'pre-commit run jevhook',
+    "ssh -o ProxyCommand='nc -X 5 -x proxy:1080 %h %p' build uptime",
     'codex app-server --help',
     'codex app-server generate-ts --out /tmp/types',
     'codex app-server generate-json-schema --out /tmp/types',

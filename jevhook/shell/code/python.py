@@ -7,6 +7,7 @@ called and branches where they differ are followed; a branch whose test is known
 from __future__ import annotations
 
 import _ast as A  # the tree's node classes; `ast` itself imports half the library
+import builtins
 
 from .record import (
     DECODED,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from .record import Span
 
 _HOLE = "\ue000"  # stands for "\0" while Python's own parser reads the text: it refuses a real one
+_BUILTINS = frozenset(vars(builtins))
 _ROUNDS = 64  # elements of a known list that a loop's body is read for
 _DEPTH = 110  # nested expressions, statements and calls together: four Python frames each stay under the limit
 
@@ -485,6 +487,8 @@ class Reader:
         for module in self.stars:
             full = _SAME.get(f"{module}.{name}", f"{module}.{name}")
             if full in _CALLS or full in _SPECIAL or full in _PATHS:
+                return Ref(full)
+            if module.startswith("jevhook.") and name not in _BUILTINS:
                 return Ref(full)
         return Ref(_SAME.get(name, name))
 

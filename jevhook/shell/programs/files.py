@@ -636,8 +636,11 @@ def sort(inv: Invocation) -> Flow:
 def editor(inv: Invocation) -> Flow:
     """ed, ex, vim -c: commands given on the line can run a shell or write."""
     for command in [*values_of(inv.args, "-c", "--cmd"), *(a[1:] for a in inv.args if a[:1] == "+" and len(a) > 1)]:
-        text = command.strip().lstrip(":")
+        text = command.strip().lstrip(": ")
         verb, _, rest = text.partition(" ")
+        while verb in ("silent", "silent!", "sil", "sil!", "noautocmd", "noa", "execute", "exe") and rest:
+            text = rest.strip(" :'\"")
+            verb, _, rest = text.partition(" ")
         if text[:1] == "!":
             inv.code(text[1:], f"{inv.name} :!")
         elif verb in ("term", "terminal") and rest:

@@ -852,7 +852,8 @@ def runner(inv: Invocation) -> Flow | None:
         elif inner:
             inv.command(inner, f"{name} {words[0]}")
         return None
-    inner = _command_words(words, ["-p", "--package", "--registry", "--cache", "--with", "--python", "--from"])
+    valued = ["-p", "--package", "--registry", "--cache", "--with", "--python", "--from"]
+    inner = _command_words(words, [*valued, "-c", "--call"] if name in ("npx", "bunx", "pnpx") else valued)
     code = value_of(words[: len(words) - len(inner)], "-c", "--call")  # behind the package it is the package's own
     if code and name in ("npx", "bunx", "pnpx"):
         inv.code(code, name)
@@ -1421,35 +1422,62 @@ _TEXT_OPTIONS = frozenset("-m --message --msg --title --body --description --des
 _TALKERS = frozenset("man tldr cheat howdoi whatis apropos info type help whereis locate mlocate plocate figlet cowsay cowthink toilet banner logger notify-send say espeak wall gum dialog whiptail zenity kdialog shellcheck explain explainshell llm aichat sgpt ollama apt apt-get apt-cache aptitude dpkg brew port pacman yay dnf yum zypper apk snap flatpak choco winget scoop emerge gem cargo go rpm let expr test print jo yes lolcat tee glow rich ffmpeg convert magick task-warrior todo todo.sh taskwarrior note notes jrnl watson slack discord telegram-send trans wc fc bind complete compgen compdef abbr fzf sk peco dmenu rofi select command_not_found_handle".split())  # fmt: skip
 
 
+_OWN = ("jevhook", "jev-use")
+_CODE_OPTIONS = frozenset("-c -e -E -C --command --commands --eval --exec --execute".split())
+
+
 def tail(inv: Invocation) -> None:
-    """A program with no reader may be a launcher: where its words hold a program that destroys, those are judged as
-    a command too, and what would be a catastrophe is kept as likely."""
+    """A program with no reader may be a launcher or an interpreter: where its words, or the quoted texts in code that
+    it is given, start with a program that destroys or with ours, those are judged as a command too, and what would be
+    a catastrophe is kept as likely."""
     if inv.name in _TALKERS or inv.depth > 8:
         return
     tries = 0
     for k, word in enumerate(inv.args):
-        name = word[word.rfind("/") + 1 :]
-        shell_code = name in _SHELLS and any(a[:1] == "-" and a[-1:] == "c" for a in inv.args[k + 1 : k + 3])
-        if name not in _DESTROYERS and not shell_code and not name.startswith("mkfs."):
-            continue
-        if len(inv.args) == k + 1 or (k and inv.args[k - 1] in _TEXT_OPTIONS):
-            continue
-        tries += 1
-        if tries > 3:
-            return
-        walk = inv.walk
-        before, builtins, paths = len(walk.findings), len(walk.builtins), len(walk.paths)
-        scripts, env, cwd = dict(walk.scripts), dict(inv.scope.env), inv.scope.cwd
-        inv.command(inv.args[k:], inv.name, scope=inv.scope.copy())
-        kept = [f for f in walk.findings[before:] if _catastrophe(f)]
-        del walk.findings[before:], walk.builtins[builtins:], walk.paths[paths:]
-        walk.scripts, inv.scope.env, inv.scope.cwd = scripts, env, cwd
-        for finding in kept:
-            finding.sure = "likely" if finding.sure == "certain" else finding.sure
-            finding.facts = finding.facts | {"unknown-launcher"}
-        walk.findings += kept
-        if kept:
-            return
+        before = inv.args[k - 1] if k else ""
+        lines: list[list[str] | str] = []
+        if before in _CODE_OPTIONS and " " in word:
+            lines += [text for text in (word, *_quoted(word)) if _destroys(text.split(" ", 1)[0], [text])]
+        elif _destroys(word, inv.args[k + 1 : k + 3]) and len(inv.args) > k + 1 and before not in _TEXT_OPTIONS:
+            lines.append(inv.args[k:])
+        for line in lines:
+            tries += 1
+            if tries > 3 or _tried(inv, line):
+                return
+
+
+def _destroys(word: str, behind: list[str]) -> bool:
+    name = word[word.rfind("/") + 1 :]
+    if name in _SHELLS:
+        return any(arg[:1] == "-" and arg[-1:] == "c" for arg in behind)
+    return name in _DESTROYERS or name in _OWN or name.startswith("mkfs.")
+
+
+def _quoted(code: str) -> list[str]:
+    """The texts between double quotes, apostrophes or backticks."""
+    found = []
+    for mark in "\"'`":
+        found += code.split(mark)[1::2]
+    return found
+
+
+def _tried(inv: Invocation, line: list[str] | str) -> bool:
+    """Judge words or code on trial: whether something catastrophic was found, which alone is kept."""
+    walk = inv.walk
+    before, builtins, paths = len(walk.findings), len(walk.builtins), len(walk.paths)
+    scripts, env, cwd = dict(walk.scripts), dict(inv.scope.env), inv.scope.cwd
+    if isinstance(line, str):
+        inv.code(line, inv.name, scope=inv.scope.copy())
+    else:
+        inv.command(line, inv.name, scope=inv.scope.copy())
+    kept = [f for f in walk.findings[before:] if _catastrophe(f)]
+    del walk.findings[before:], walk.builtins[builtins:], walk.paths[paths:]
+    walk.scripts, inv.scope.env, inv.scope.cwd = scripts, env, cwd
+    for finding in kept:
+        finding.sure = "likely" if finding.sure == "certain" else finding.sure
+        finding.facts = finding.facts | {"unknown-launcher"}
+    walk.findings += kept
+    return bool(kept)
 
 
 def _catastrophe(finding: object) -> bool:
@@ -1459,7 +1487,7 @@ def _catastrophe(finding: object) -> bool:
     target = finding.target
     if finding.effect in ("delete", "format"):
         return target.kind in ("root", "home", "device", "project-root") or "top" in target.roles
-    return finding.effect in ("run-remote-code", "reverse-shell") or (
+    return finding.effect in ("run-remote-code", "reverse-shell", "gate") or (
         finding.effect == "force-push" and "lease" not in finding.facts
     )
 

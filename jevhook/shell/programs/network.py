@@ -814,8 +814,10 @@ def _client_lines(inv: Invocation, host: str, text: str) -> None:
 
 def ssh_options(inv: Invocation) -> None:
     for option in values_of(inv.args, "-o"):
-        key, _, value = option.replace(" ", "=", 1).partition("=")
-        low = key.lower()
+        mark = "=" if "=" in option.split(" ", 1)[0] else " "  # "Key=a b" and "Key a=b"
+        key, _, value = option.partition(mark)
+        value = value.strip(" =")
+        low = key.strip().lower()
         if low in ("proxycommand", "localcommand", "knownhostscommand") and value.lower() not in ("none",):
             inv.code(value, f"ssh -o {key}")
         elif low in ("pkcs11provider", "securitykeyprovider") and value.lower() not in ("none", "internal"):
