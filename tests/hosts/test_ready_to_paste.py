@@ -51,11 +51,16 @@ def test_an_installed_line_is_the_one_to_paste_but_for_the_warm_processs_folder(
     assert [word for word in installed if word not in ("--resident", "/r")] == pasted
 
 
-@pytest.mark.parametrize("file", ["README.md", "scripts/try", "hooks/claude-plugin/hooks/hooks.json"])
+@pytest.mark.parametrize("file", ["README.md", "hooks/claude-plugin/hooks/hooks.json"])
 def test_every_place_that_shows_the_line_shows_this_form(file: str) -> None:
     text = (HOOKS.parent / file).read_text()
     found = re.findall(r"\.venv/bin/python\\?\"? (\S+ \S+) \S*/jevhook/__main__\.py\\?\"? hook --host", text)
     assert found and set(found) == {"-I -S"} and "-m jevhook hook" not in text
+
+
+def test_the_try_script_prints_the_line_that_install_would_write() -> None:
+    text = (HOOKS.parent / "scripts" / "try").read_text()
+    assert "plan.command(sys.executable" in text and "jevhook hook --host" not in text
 
 
 @pytest.mark.parametrize(("host", "install"), [(claude, claude_install), (codex, codex_install)])
