@@ -187,7 +187,7 @@ def _file(source: Source) -> File:
         size = os.path.getsize(source.path)
     except OSError:
         size = 0
-    return File(source.path, lambda: history.open_file(source.path), source.named, size)
+    return File(source.path, lambda: history.open_file(source.path, source.named), source.named, size)
 
 
 def _events(

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..state.budget import usd
+from ..text.redact import redact
 from . import charts
 from .charts import Dot, Series, escaped, milliseconds
 from .figures import ENOUGH_ANSWERS, Share, calibration
@@ -60,8 +61,11 @@ class About:
 
 
 def said(value: object) -> str:
-    """A text from the ledger, in a box that its own direction does not leave."""
-    return f"<bdi>{escaped(value)}</bdi>"
+    """A text from the ledger, in a box that its own direction does not leave.
+
+    Redacted once more, for the page is shown around and the line may be an older version's.
+    """
+    return f"<bdi>{escaped(redact(str(value)))}</bdi>"
 
 
 def page(found: Summary, about: About) -> str:

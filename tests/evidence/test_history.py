@@ -289,6 +289,16 @@ def test_what_is_no_file_is_not_opened() -> None:
         history.open_file("/dev/null")
 
 
+def test_a_pipe_that_lies_among_transcripts_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.jsonl")
+    (source,) = history.find([str(tmp_path)])
+    with pytest.raises(OSError, match="not a file"):
+        history.open_file(source.path, source.named)
+    (source,) = history.find([str(tmp_path / "*.jsonl")])
+    with pytest.raises(OSError, match="not a file"):
+        history.open_file(source.path, source.named)
+
+
 def test_the_index_knows_what_the_ledger_tells_of_an_event_and_which_file_had_it(tmp_path: Path) -> None:
     kept = index.Index(str(tmp_path / "index"))
     point = {"point": "tool.risk", "judge": {"answers": {"asked": {"p": 0.9}}}}

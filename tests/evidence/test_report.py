@@ -472,6 +472,16 @@ def test_since_until_and_host_choose_the_events(capsys: pytest.CaptureFixture[st
     assert "is no time: give an age" in capsys.readouterr().err
 
 
+def test_a_secret_that_an_older_version_wrote_down_is_not_in_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    token, word = "gh" + "p_" + "abcdefghijklmnopqrstuvwxyz0123456789", "hunter2" + "secret"
+    finding = {"effect": "send", "path": f"https://user:{word}@collect.example/x", "program": "curl"}
+    write([entry(1, "deny", point={"said": f"token {token} would leave", "findings": [finding]})])
+    assert main(["report", "--out", "-"]) == 0
+    page = capsys.readouterr().out
+    assert "would leave" in page and "collect.example" in page
+    assert token not in page and word not in page
+
+
 def test_skipped_lines_are_named_in_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     write([entry(1)])
     with open(ledger.path(os.environ), "a") as file:

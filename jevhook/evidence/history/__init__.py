@@ -168,15 +168,16 @@ def _generation(path: str) -> tuple[str, int]:
     return (stem, -int(last)) if last.isascii() and last.isdecimal() and len(last) < 9 else (path, 0)
 
 
-def open_file(path: str) -> BinaryIO:
+def open_file(path: str, named: bool = True) -> BinaryIO:
     """The file's lines; of Parquet that ``ledger export`` made, the ledger's.
 
-    Raises OSError for what is no regular file or pipe: a device could block or never end.
+    Raises OSError for what is no regular file, nor a pipe that somebody ``named``: one that lies in a directory has
+    perhaps nobody at its other end, and a device could block or never end.
     """
     import stat
 
     mode = os.stat(path).st_mode
-    if not stat.S_ISREG(mode) and not stat.S_ISFIFO(mode):
+    if not stat.S_ISREG(mode) and not (named and stat.S_ISFIFO(mode)):
         raise OSError("not a file")
     file = open(path, "rb")  # noqa: SIM115
     if stat.S_ISREG(mode) and file.peek(4)[:4] == b"PAR1":
