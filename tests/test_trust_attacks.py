@@ -60,6 +60,14 @@ EVERYDAY = [
     "claude config list",
     "claude plugin list",
     "npx @openai/codex --version",
+    "sed -n 's/a/b/w out.txt' x",
+    "echo > ${x}dex/hooks.json",
+    "cat $DIR/settings.json > $DIR/settings.bak",
+    "npm install --prefix web left-pad",
+    "systemctl --user status jevhook",
+    "git stash push -- src/a.py",
+    "git worktree add ../other main",
+    "python3 -m json.tool x out.json",
 ]
 # fmt: on
 

@@ -508,6 +508,8 @@ def _absolute(path: str, place: Place, slash: bool) -> Target:
         name_before = path[len(base.rstrip("/")) + 1 : at]
         target = _absolute((base.rstrip("/") + "/" + (name_before + "x")), place, False)
         roles |= target.roles | set(_roles(path, place))
+        if name_before:  # ".co${x}dex" is ".codex" when x is empty
+            roles |= _glob_roles(path.replace(ANY, STAR), place) & {"gate", "hook-settings"}
         if base == "/" and not name_before:
             return Target("unknown-root", shown, roles)
         if base == place.home and not name_before and not tail.strip("/" + STAR):

@@ -485,6 +485,11 @@ def sed(inv: Invocation) -> Flow:
 def _sed_script(inv: Invocation, script: str) -> None:
     """GNU sed's ``e`` runs a command, ``w`` writes a file."""
     text = script.strip()
+    if "w" in text and "/" in text:  # w FILE, s/a/b/w FILE
+        for line in text.replace(";", "\n").split("\n"):
+            path = line.rpartition("w ")[2].strip() if "w " in line else ""
+            if path and inv.target(path).roles & {"gate", "hook-settings"}:
+                inv.add("overwrite", inv.target(path), facts=("in-place",), detail="sed w")
     if text[:2] in ("1e", "e ") or text.startswith("$e"):
         inv.code(text.lstrip("1$").removeprefix("e").strip() or ANY, "sed e")
     elif text[:1] == "s" and len(text) > 2:

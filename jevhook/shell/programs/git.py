@@ -379,6 +379,10 @@ def _clean(inv: Invocation, args: list[str]) -> None:
 
 def _stash(inv: Invocation, args: list[str]) -> None:
     words = operands(args)
+    if words[:1] in (["push"], ["save"]) or (args and args[0][:1] == "-"):
+        for path in words[1:] or words:  # what is stashed goes back to what is committed
+            if inv.target(path).roles & {"gate", "hook-settings"}:
+                inv.add("overwrite", inv.target(path), facts=("git",), detail="git stash")
     if words[:1] in (["drop"], ["clear"]):
         inv.add("discard", inv.target("."), facts=("stash", words[0]), detail=f"git stash {words[0]}")
     elif not words or words[0] in ("push", "save", "pop", "apply"):
@@ -538,6 +542,10 @@ def _update_ref(inv: Invocation, args: list[str]) -> None:
 
 
 def _worktree(inv: Invocation, args: list[str]) -> None:
+    if args[:1] in (["add"], ["move"]):
+        for path in operands(args[1:], "-b", "-B", "--reason"):
+            if inv.target(path).roles & {"gate", "hook-settings"}:
+                inv.add("write", inv.target(path), facts=("git",), detail="git worktree")
     flags, words, _ = options("worktree", args)
     if words[:1] == ["remove"]:
         forced = bool(flags & {"-f", "--force"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..finding import ANY, NAME, QMARK, STAR, Target
 from ..walk import MAX_SCRIPT, NO_FLOW, UNKNOWN_FLOW, Flow
-from .options import has, value_of, values_of
+from .options import has, operands, value_of, values_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -431,6 +431,10 @@ def _module(inv: Invocation, module: str, rest: list[str]) -> Flow | None:
     """``python -m``: a few modules are programs of their own."""
     if module in ("pip", "pytest", "uv", "twine", "build", "venv", "black", "ruff", "mypy", "ansible"):
         return inv.command([module, *rest], "python -m")
+    if module == "json.tool":
+        files = operands(rest, "--indent")
+        if len(files) > 1:
+            inv.add("overwrite", inv.target(files[1]))
     if module in ("jevhook", "jevhook.__main__"):
         return inv.command(["jevhook", *rest], "python -m")
     if module == "http.server":

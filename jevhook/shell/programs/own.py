@@ -113,7 +113,7 @@ _EDITORS = frozenset("ed ex vi vim nvim nano pico micro kak hx joe mg".split())
 _PACKERS = frozenset("gzip gunzip bzip2 bunzip2 xz unxz lzma zstd unzstd compress uncompress pigz brotli".split())
 _REWRITERS = frozenset(
     "sponge sd dos2unix unix2dos mac2unix recode rename mmv mount mkfifo mknod setfattr xattr chflags crudini "
-    "ssh-keygen wipe unlink setfacl ditto robocopy xcopy".split()
+    "ssh-keygen wipe unlink fallocate setfacl ditto robocopy xcopy".split()
 )
 _IN_PLACE = frozenset("perl ruby yq tomlq xq dasel json jaq gsed awk gawk xmlstarlet xml tidy indent gojq".split())
 _FORMATTERS = frozenset("gofmt shfmt goimports prettier taplo dprint".split())
@@ -121,7 +121,7 @@ _COPYING = frozenset(("cp", "copy", "copyto", "sync", "mv", "move", "moveto", "d
 _LEAVES = ("-c", "--stdout", "-l", "--list", "-t", "--test", "-k", "--keep")
 _INTO = (
     "-o", "-O", "-out", "--out", "--output", "--output-file", "--output-document", "--outfile", "--out-file",
-    "--outFile", "--output-dir", "--directory-prefix", "--dest", "--destination", "--target-file", "--log-file", "--logfile",
+    "--outFile", "--prefix", "--target", "--output-dir", "--directory-prefix", "--dest", "--destination", "--target-file", "--log-file", "--logfile",
 )  # fmt: skip
 _LISTING = frozenset(("ls", "ps", "ssh", "grep", "git"))  # their -o and -O say something else
 _CHANGES_THERE = frozenset(("--in-place", "--inplace", "--write", "--fix", "--overwrite", "-inplace"))
@@ -143,6 +143,13 @@ def touches(inv: Invocation) -> None:
         or (name in _PACKERS and not any(arg in _LEAVES for arg in args))
     )
     words: list[str] = []
+    if name in _MORE:
+        all_of_them = all_of_them or (name == "zip" and any(arg in ("-m", "--move") for arg in args))
+        words += _more(name, args)
+        if name in _SERVICES and any("jevhook" in arg for arg in args) and not _SERVICE_LOOKS & set(args):
+            inv.add(
+                "gate", Target("none", "jevhook", ("gate",)), facts=("kill",), detail=f"{name} of the gate's process"
+            )
     copying = False
     for at, arg in enumerate(args):
         if arg[:1] == "-":
@@ -176,6 +183,20 @@ def touches(inv: Invocation) -> None:
         goal = inv.target(word)
         if goal.roles & {"gate", "hook-settings"} and goal.kind not in ("root", "home", "system"):
             inv.add("write", goal, sure="likely", facts=("in-place",), detail=f"{name} writes it")
+
+
+_SERVICES = frozenset(("systemctl", "service", "launchctl", "supervisorctl", "sv"))
+_SERVICE_LOOKS = frozenset(("status", "list", "show", "cat", "print", "is-active", "list-units"))
+_MORE = _SERVICES | {"7z", "7za", "7zz", "cpio", "socat", "zip"}
+
+
+def _more(name: str, args: list[str]) -> list[str]:
+    """Paths that some programs write and name in a way of their own."""
+    if name == "cpio":
+        return [value_of(args, "-D", "--directory") or ""]
+    if name == "socat":  # OPEN:/path,creat
+        return [arg.split(":", 1)[1].partition(",")[0] for arg in args if ":" in arg and "/" in arg]
+    return [arg[2:] for arg in args if arg[:2] == "-o"]
 
 
 def _in_place(arg: str) -> bool:
