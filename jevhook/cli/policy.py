@@ -171,7 +171,9 @@ def check(source: str | None, as_json: bool) -> None:
             click.echo(policy.clean(problem))
         for name in bare:
             click.echo(f"note: rule {policy.clean(name)} has no example of what it hits (match = [...])")
-        click.echo(f"{'ok' if not wrong else f'{len(wrong)} problems'}: {len(rules)} rules, {count} examples")
+        click.echo(
+            f"{'ok' if not wrong else f'{len(wrong)} problem' + 's' * (len(wrong) > 1)}: {len(rules)} rules, {count} examples"
+        )
     raise SystemExit(1 if wrong else 0)
 
 

@@ -16,6 +16,9 @@ HOME, CWD = "/home/dev", "/home/dev/shop"
 
 # fmt: off
 CHANGES = [
+    'prettier --write .claude/*.json',
+    'cd .claude && prettier --write *.json',
+    'cd && sed -i s/a/b/ .*/settings.json',
     'python -c "from jevhook.install.plan import *; carry_out(p, {})"',
     "ssh -o ProxyCommand='jevhook off' x",
     "ssh -o 'LocalCommand jevhook off' -o PermitLocalCommand=yes x",
@@ -351,6 +354,8 @@ CHANGES = [
 ]
 
 LOOKS = [
+    'prettier --write build.ts **/*.{ts,js,json,md}',
+    'prettier --write **/*.json',
     'python -c "from jevhook.install.plan import *; print(len([1]))"',
     "unknown-launcher jevhook explain 'rm -rf /'",
     "unknown-tool --comment 'jevhook off'",

@@ -181,6 +181,8 @@ def touches(inv: Invocation) -> None:
         if not word or (word[0] == "s" and len(word) > 3 and not word[1].isalnum()):  # s/a/b/
             continue
         goal = inv.target(word)
+        if "wildcard" in goal.roles and "/." not in goal.path and "jevhook" not in goal.path:
+            continue  # a star matches no directory whose name starts with a dot
         if goal.roles & {"gate", "hook-settings"} and goal.kind not in ("root", "home", "system"):
             inv.add("write", goal, sure="likely", facts=("in-place",), detail=f"{name} writes it")
 
