@@ -573,7 +573,7 @@ def main(
     for name in lane.options.unknown:
         lane.trouble(f"unknown option {name[:60]!r}; known are --host, --policy, --id, --resident")
     _watch(lane)
-    data = before + read_input()
+    data = before + read_input(MAX_INPUT - len(before))
     lane.given = True
     output = run(data, lane)
     lane.turn.acquire()  # for ever, where the watchdog is already speaking: it ends the process

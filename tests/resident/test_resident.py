@@ -20,6 +20,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from jevhook import ledger, policy
+from jevhook.hook import MAX_INPUT
 from jevhook.resident import ask, serve
 from tests.resident.warm import ALONE, MAIN, Warm, hook, name_of, speak, talk
 from tests.test_rules import RAW
@@ -86,6 +87,10 @@ def test_input_that_is_none_gets_the_same_silence(warm: Warm, data: bytes, tmp_p
     both(warm, data, tmp_path)
 
 
+def test_an_event_that_is_too_large_is_read_as_far_as_without(warm: Warm, tmp_path: Path) -> None:
+    both(warm, b" " * (MAX_INPUT + (9 << 20)), tmp_path)
+
+
 def test_examples_of_every_rule_get_the_same_answer(warm: Warm) -> None:
     """Straight to the socket: the first example of every rule, and its first counter-example."""
     from jevhook.hook import Lane, Options, run
@@ -138,6 +143,34 @@ def test_a_hook_without_a_warm_process_starts_one_for_the_next(tmp_path: Path) -
         line.sendall(serve._STOP.ljust(serve._HEAD, b"."))
         line.recv(1)
         line.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_one_that_a_hook_starts_has_nothing_of_its_host(tmp_path: Path) -> None:
+    """Not its environment (a repository can set that), directory or handles: only what each event brings, for that event."""
+    folder = tmp_path / "r"
+    folder.mkdir(mode=0o700)
+    reads, writes = os.pipe()
+    more = {"TYPESAFE_API_KEY": "k" * 40, "PYTHONPATH": "/evil", "LD_LIBRARY_PATH": "/evil", "XDG_CONFIG_HOME": "/evil"}
+    subprocess.run(
+        [*ALONE, "hook", "--resident", str(folder)], input=event("ls"), env={**os.environ, **more}, cwd=tmp_path, pass_fds=[writes],
+        capture_output=True, check=True, timeout=30,
+    )  # fmt: skip
+    os.close(writes)
+    assert os.read(reads, 1) == b""  # its end comes: nobody holds the other one
+    os.close(reads)
+    name, until = name_of(folder), time.monotonic() + 20
+    while not name.exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    with socket.socket(socket.AF_UNIX) as line:
+        line.connect(str(name))
+        found = Path("/proc", str(int.from_bytes(line.getsockopt(1, 17, 12)[:4], sys.byteorder)))
+        assert found.joinpath("environ").read_bytes() == b"PATH=/usr/bin:/bin\0LC_ALL=C.UTF-8\0"
+        assert os.readlink(found / "cwd") == "/"
+        handles = {os.readlink(one).partition(":")[0] for one in (found / "fd").iterdir()}
+        assert handles <= {"/dev/null", "pipe", "socket", f"{name}.lock"}
+    assert serve.stop(str(folder)) or name.exists()
+    os.kill(int(found.name), signal.SIGTERM)
 
 
 def test_no_folder_means_nobody_wants_one(tmp_path: Path) -> None:
