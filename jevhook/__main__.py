@@ -5,8 +5,6 @@
 library's; ``site`` is brought in when something else is first asked for.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 

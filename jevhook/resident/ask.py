@@ -1,6 +1,6 @@
 """What a hook does first when its command line says ``--resident FOLDER``: hand the event to the warm process.
 
-Only built-in modules are imported here: a hook that is answered by the warm process ends a millisecond after the
+Only built-in modules are imported here (``__future__`` is none): a hook that is answered by the warm process ends a millisecond after the
 bare interpreter would.  Where anything is not as it should be (no process, a slow one, another version, another
 user's) ``judged`` comes back and the hook does the work itself, with what was read of the event here.
 
@@ -16,8 +16,6 @@ One connection, one event::
     them -> O    the answer is about to be written
     them -> X<code>    all done
 """
-
-from __future__ import annotations
 
 import sys
 
@@ -89,14 +87,14 @@ def judged(argv: list[str]) -> bytes:
     return data
 
 
-def same_user(line: Any, uid: int) -> bool:
+def same_user(line: "Any", uid: int) -> bool:
     """Whether the process at the other end is ours, where the system can say so (Linux; else the folder's mode does)."""
     if sys.platform != "linux":
         return True
     return int.from_bytes(line.getsockopt(1, 17, 12)[4:8], sys.byteorder) == uid  # SOL_SOCKET, SO_PEERCRED
 
 
-def _read(posix: Any) -> tuple[bytes, bool]:
+def _read(posix: "Any") -> tuple[bytes, bool]:
     """What is on stdin, and whether that is all of it: the lane knows how to wait for one that does not block."""
     pieces: list[bytes] = []
     size = 0
@@ -112,7 +110,7 @@ def _read(posix: Any) -> tuple[bytes, bool]:
     return b"".join(pieces), False
 
 
-def _exchange(posix: Any, _socket: Any, line: Any, argv: list[str], data: bytes) -> int | None:
+def _exchange(posix: "Any", _socket: "Any", line: "Any", argv: list[str], data: bytes) -> int | None:
     """The exit code, or None when this process has to judge the event itself."""
     words = "\0".join(argv).encode("utf-8", "surrogateescape")
     environment = b"\0".join([name + b"=" + value for name, value in posix.environ.items()])
@@ -150,7 +148,7 @@ def _exchange(posix: Any, _socket: Any, line: Any, argv: list[str], data: bytes)
     return None if not stage or stage == b"A" else 0
 
 
-def _wake(posix: Any, folder: str) -> None:
+def _wake(posix: "Any", folder: str) -> None:
     """Start the warm process for the next hook: at most once in five seconds, in an environment of its own."""
     import time
 

@@ -575,7 +575,6 @@ def test_the_hooks_own_part_imports_nothing_else() -> None:
         "jevhook",
         "jevhook.resident",
         "jevhook.resident.ask",
-        "__future__",
         "_socket",
         "posix",
     }
