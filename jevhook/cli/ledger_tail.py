@@ -20,6 +20,9 @@ from ..text.printable import visible
 from .ledger_filter import filters, wanted
 
 POLL_SECONDS = 0.25
+_WIDE = (
+    70  # columns of a terminal; in fewer the tool, the time it took and the label make way for the reason and the id
+)
 _STRENGTH = ("none", "allow", "context", "trim", "withhold", "ask", "deny")
 _COLOURS = {"deny": "bold red", "ask": "bold yellow", "withhold": "bold magenta", "trim": "cyan", "context": "magenta"}
 
@@ -144,20 +147,23 @@ def _table(env: Mapping[str, str]) -> Show:
         table = Table(
             box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=not headed, header_style="dim", expand=True
         )
-        for name, width in (("time", 14), ("decision", 10), ("tool", 12)):
+        wide = console.width >= _WIDE
+        for name, width in (("time", 14), ("decision", 10), ("tool", 12))[: 3 if wide else 2]:
             table.add_column(name, min_width=width, max_width=width, no_wrap=True, overflow="ellipsis")
         table.add_column("rule or reason", ratio=1, no_wrap=True, overflow="ellipsis")
-        table.add_column("ms", min_width=5, justify="right", no_wrap=True)
+        if wide:
+            table.add_column("ms", min_width=5, justify="right", no_wrap=True)
         table.add_column("id", min_width=8, no_wrap=True)
-        if given:
+        if given and wide:
             table.add_column("label", min_width=5, no_wrap=True)
         for entry in found:
             at, name, host, tool, decision, point, why, hook_ms, label, said = map(_shown, _fields(entry, given))
             colour = _COLOURS.get(decision.strip("()"), "green")
             about = Text.assemble(why or (point, "dim"), "  " if said else "", (said, "dim"))
             row: list[str | Text] = [
-                _local(at), Text(decision, f"{colour} not bold" if decision[:1] == "(" else colour), tool or host, about,
-                hook_ms, Text(name[:8], "cyan"), Text(label, "red" if label == "bad" else "green"),
+                _local(at), Text(decision, f"{colour} not bold" if decision[:1] == "(" else colour),
+                *([tool or host] if wide else []), about, *([hook_ms] if wide else []),
+                Text(name[:8], "cyan"), Text(label, "red" if label == "bad" else "green"),
             ]  # fmt: skip
             table.add_row(*row[: len(table.columns)])
         headed = True

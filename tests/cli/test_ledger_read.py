@@ -15,7 +15,7 @@ from ledger_lines import line, write
 from terminal import at_terminal, in_a_pipe
 
 from jevhook import ledger
-from jevhook.cli.ledger_tail import Headline, headline
+from jevhook.cli.ledger_tail import Headline, _table, headline
 from jevhook.evidence import labels
 
 pty = pytest.importorskip("pty")
@@ -339,3 +339,15 @@ def test_a_person_prunes_what_is_old() -> None:
     assert [int(entry["id"]) for entry in kept] == [1, 2, 3, 4, 5, 6]
     assert (note["event"], note["pruned"]["lines"]) == ("jevhook ledger prune", 1)
     assert "0 lines (0.0 MB)" in at_terminal(*arguments)[1]
+
+
+@pytest.mark.parametrize("columns", [44, 60, 100])
+def test_a_narrow_terminal_still_shows_the_rule_and_the_id(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    _table(os.environ)([line(7, decision="ask", point={"judged": "ask", "rule": "git.clean"})])
+    out = capsys.readouterr().out
+    assert "git." in out and "00000007" in out and "ask" in out
+    assert ("Bash" in out) == (columns == 100)
+    assert max(map(len, out.splitlines())) <= columns
