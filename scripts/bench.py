@@ -181,10 +181,28 @@ class Home:
             self.rows[f"{name} | jevhook, resident"] = (with_warm, data, env)
             if with_peers:
                 for peer, command in peers().items():
-                    self.rows[f"{name} | {peer}"] = (command, data, self.environment(peer))
+                    env = self.environment(peer)
+                    if peer == "provio":  # without a policy file it only says that there is none
+                        command = [command[0], "--policy", self.provio(command[0], env), *command[1:]]
+                    self.rows[f"{name} | {peer}"] = (command, data, env)
         self.rows[f"{JUDGED} | jevhook"] = (HOOK, EVENTS["git reset --hard"], asking)
         self.rows[f"{JUDGED} | jevhook, resident"] = (with_warm, EVENTS["git reset --hard"], asking)
         self.number = 0
+
+    def provio(self, program: str, env: dict[str, str]) -> str:
+        """The policy that provio itself writes for a new project."""
+        project = Path(env["HOME"], "project")
+        if not project.exists():
+            project.mkdir(parents=True)
+            subprocess.run(
+                [program, "init", "--agent", "claude-code"],
+                cwd=project,
+                env=env,
+                capture_output=True,
+                check=False,
+                stdin=subprocess.DEVNULL,
+            )
+        return str(project / "provio.yaml")
 
     def environment(self, name: str) -> dict[str, str]:
         home = self.place / name
