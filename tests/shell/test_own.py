@@ -354,7 +354,7 @@ CHANGES = [
 ]
 
 LOOKS = [
-    'prettier --write build.ts **/*.{ts,js,json,md}',
+    'prettier --write main.ts **/*.{json,css}',
     'prettier --write **/*.json',
     'python -c "from jevhook.install.plan import *; print(len([1]))"',
     "unknown-launcher jevhook explain 'rm -rf /'",
