@@ -41,8 +41,8 @@ class Options:
 
 def parse_arguments(argv: list[str]) -> Options:
     """``--host NAME``, ``--policy FILE``, ``--id ANY`` (accepted and ignored: it makes the command line one that
-    a repository's settings cannot repeat), ``--resident FOLDER`` (has been followed by now).  What is not known is named on stderr and ignored: a guard that stops
-    working over a misspelt option would be worse."""
+    a repository's settings cannot repeat), ``--resident FOLDER`` (has been followed by now).  What is not known is
+    named on stderr and ignored: a guard that stops working over a misspelt option would be worse."""
     options = Options()
     i = 0
     while i < len(argv):

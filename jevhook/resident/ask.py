@@ -1,8 +1,8 @@
 """What a hook does first when its command line says ``--resident FOLDER``: hand the event to the warm process.
 
-Only built-in modules are imported here (``__future__`` is none): a hook that is answered by the warm process ends a millisecond after the
-bare interpreter would.  Where anything is not as it should be (no process, a slow one, another version, another
-user's) ``judged`` comes back and the hook does the work itself, with what was read of the event here.
+Only built-in modules are imported here (``__future__`` is none): a hook that is answered by the warm process ends soon
+after the bare interpreter would.  Where anything is not as it should be (no process, a slow one, another version,
+another user's) ``judged`` comes back and the hook does the work itself, with what was read of the event here.
 
 The folder stands in the command line, not in the environment: a repository can set a host's environment.
 

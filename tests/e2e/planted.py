@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 from .hosts import Place
 
@@ -86,3 +87,9 @@ def put_back(shown: str, whole: str) -> str:
         at = found.end()
         made += whole[len(made) : len(made) + int(found[1].replace(",", ""))]
     return made + shown[at:]
+
+
+def lines_of(place: Place, call: str) -> list[dict[str, Any]]:
+    """The ledger's lines about one call, its points by name."""
+    lines = [line for line in place.ledger() if line["subject"].get("tool_call") == call]
+    return [{**line, "points": {point["point"]: point for point in line["points"]}} for line in lines]

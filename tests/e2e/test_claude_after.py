@@ -12,7 +12,21 @@ import pytest
 from .conftest import NewPlace
 from .hosts import EVENTS, Place, Record, claude_hook_runs, installed_hook, nested, run_claude
 from .model import Call, results
-from .planted import ARCHIVE, DOCUMENT, FAILURE, LOGS, LONG, NOTE, ORDER, PAGES, PLACE, furnish, put_back, taken_out
+from .planted import (
+    ARCHIVE,
+    DOCUMENT,
+    FAILURE,
+    LOGS,
+    LONG,
+    NOTE,
+    ORDER,
+    PAGES,
+    PLACE,
+    furnish,
+    lines_of,
+    put_back,
+    taken_out,
+)
 
 HOST = "claude"
 PROGRAMS = ("curl", "make", "openssl")
@@ -59,12 +73,6 @@ def guarded(new_place: NewPlace) -> tuple[Place, Record]:
     served = furnish(place)
     calls = [bash("reset", "git reset --hard"), *results_of_all_kinds(place), bash("clean", "git clean -fdx")]
     return place, run_claude(place, installed_hook(HOST), calls, PAGES, served)
-
-
-def lines_of(place: Place, call: str) -> list[dict[str, Any]]:
-    """The ledger's lines about one call, its points by name."""
-    lines = [line for line in place.ledger() if line["subject"].get("tool_call") == call]
-    return [{**line, "points": {point["point"]: point for point in line["points"]}} for line in lines]
 
 
 @pytest.mark.parametrize("call", ["mcp", "rows", "web", "curl", "file", "broken", "failed"])

@@ -6,14 +6,13 @@ import json
 import re
 import stat
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from .conftest import NewPlace
 from .hosts import Place, Record, codex_hook_runs, installed_hook, run_codex
 from .model import Call, results
-from .planted import ARCHIVE, FAILURE, LOGS, LONG, ORDER, PAGES, PLACE, furnish, put_back, taken_out
+from .planted import ARCHIVE, FAILURE, LOGS, LONG, ORDER, PAGES, PLACE, furnish, lines_of, put_back, taken_out
 
 HOST = "codex"
 PROGRAMS = ("curl", "make")
@@ -56,12 +55,6 @@ def guarded(new_place: NewPlace) -> tuple[Place, Record]:
     served = furnish(place)
     calls = [shell("reset", "git reset --hard"), *results_of_all_kinds(place), shell("clean", "git clean -fdx")]
     return place, run_codex(place, installed_hook(HOST), calls, PAGES, served)
-
-
-def lines_of(place: Place, call: str) -> list[dict[str, Any]]:
-    """The ledger's lines about one call, its points by name."""
-    lines = [line for line in place.ledger() if line["subject"].get("tool_call") == call]
-    return [{**line, "points": {point["point"]: point for point in line["points"]}} for line in lines]
 
 
 def output(told: str) -> str:
