@@ -66,8 +66,9 @@ class Lane:
 
     ``answer`` is what will be printed if the watchdog strikes now, ``reason`` why, ``code`` the exit code as far as it
     is known; whoever holds ``turn`` prints; ``session`` is the session's name where no event could be read;
-    ``speaking`` is called before the first word, ``leave`` ends the process; ``leader`` is the thread that
-    judges; ``given`` says that the event has been read whole.
+    ``speaking`` is called before the first word; ``leave`` ends the process, or in a warm one the event, and then
+    ``over`` is set; ``leader`` is the thread that judges; ``given`` says that the event has been read whole;
+    ``waited`` is what ``waited()`` was when it began.
     """
 
     __slots__ = (
@@ -80,6 +81,7 @@ class Lane:
         "leave",
         "limit",
         "options",
+        "over",
         "policy",
         "reason",
         "record",
@@ -89,6 +91,7 @@ class Lane:
         "started_at",
         "troubles",
         "turn",
+        "waited",
     )
 
     def __init__(self, options: Options, env: Mapping[str, str]) -> None:
@@ -108,6 +111,8 @@ class Lane:
         self.code = 0
         self.leader = _thread.get_ident()
         self.given = False
+        self.over = False
+        self.waited = 0.0
         self.speaking: Callable[[], None] | None = None
         self.leave: Callable[[int], Any] = os._exit
 
@@ -483,6 +488,8 @@ def _watch(lane: Lane) -> None:
     def strike() -> None:
         more = CROWDED
         while (left := lane.started + lane.limit - time.monotonic()) > 0 or (more and lane.given and _crowded(lane)):
+            if lane.over:
+                return
             if left <= 0:
                 lane.limit, more = lane.limit * more, 0
                 _arm(lane)
@@ -490,6 +497,7 @@ def _watch(lane: Lane) -> None:
         if not lane.turn.acquire(False):
             time.sleep(GRACE / 2)  # the answer is being written, or is out and the ledger's disk hangs
             lane.leave(lane.code)
+            return
         try:
             lane.record = dict(lane.record)  # the other thread may go on filling the old one
             lane.record.setdefault("reason", "timeout")
@@ -506,20 +514,24 @@ def _watch(lane: Lane) -> None:
 
 
 def _crowded(lane: Lane) -> bool:
-    """Whether most of the time went by while others had the processor (Linux counts it; elsewhere nobody knows).
+    """Whether most of the time went by while others had the processor.
 
     With 64 hooks at once on two busy cores some had not come to their verdict in ten seconds, and what they would have
     denied ran: no verdict may depend on how busy the machine is.
     """
+    return waited() - lane.waited > (time.monotonic() - lane.started) / 2
+
+
+def waited() -> float:
+    """Seconds for which others had the processor while this process could have run (Linux counts it; elsewhere 0)."""
     try:
         handle = os.open("/proc/self/schedstat", os.O_RDONLY)
         try:
-            waited = int(os.read(handle, 100).split()[1]) / 1e9
+            return int(os.read(handle, 100).split()[1]) / 1e9
         finally:
             os.close(handle)
     except (OSError, ValueError, IndexError):
-        return False
-    return waited > (time.monotonic() - lane.started) / 2
+        return 0.0
 
 
 def _arm(lane: Lane) -> None:
@@ -532,6 +544,15 @@ def _arm(lane: Lane) -> None:
             _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
         _signal.setitimer(_signal.ITIMER_REAL, max(left, GRACE))
     except (ImportError, AttributeError, OSError, ValueError):  # Windows; not the main thread
+        pass
+
+
+def _disarm() -> None:
+    try:
+        import _signal
+
+        _signal.setitimer(_signal.ITIMER_REAL, 0.0)
+    except (ImportError, AttributeError, OSError):  # Windows
         pass
 
 
@@ -548,28 +569,26 @@ def _keep_handles() -> None:
                 pass
 
 
-def main(
-    argv: list[str],
-    before: bytes = b"",
-    speaking: Callable[[], None] | None = None,
-    leave: Callable[[int], Any] = os._exit,
-    since: float = 0.0,
-) -> int:
+def main(argv: list[str], before: bytes = b"", since: float = 0.0) -> int:
     """``jevhook hook``.  Does not return: the interpreter's own end would cost a millisecond of every tool call.
 
-    ``before``: what was read of stdin already; ``speaking`` and ``leave`` as in ``Lane``; ``since``: when the hook
-    began by the monotonic clock, where that was not now: a warm process that died over the event has used up its time.
+    ``before``: what was read of stdin already; ``since``: when the hook began by the monotonic clock, where that was
+    not now: a warm process that died over the event has used up its time.
     """
+    lane = Lane(parse_arguments(argv), os.environ)
+    if since:
+        lane.started_at -= lane.started - since
+        lane.started = since
+    return through(lane, before)
+
+
+def through(lane: Lane, before: bytes) -> int:
+    """The event in ``before`` and on stdin, from its watchdog to ``lane.leave``; the exit code, where that returns."""
     import gc
 
     _keep_handles()
     gc.disable()  # one event, then the process is gone: collecting cycles only costs time
     sys.setrecursionlimit(6000)  # a line nested 120 deep goes through eight functions a level
-    lane = Lane(parse_arguments(argv), os.environ)
-    lane.speaking, lane.leave = speaking, leave
-    if since:
-        lane.started_at -= lane.started - since
-        lane.started = since
     for name in lane.options.unknown:
         lane.trouble(f"unknown option {name[:60]!r}; known are --host, --policy, --id, --resident")
     _watch(lane)
@@ -579,4 +598,6 @@ def main(
     lane.turn.acquire()  # for ever, where the watchdog is already speaking: it ends the process
     finish(lane, output)
     lane.leave(lane.code)
+    lane.over = True
+    _disarm()
     return lane.code

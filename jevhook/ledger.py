@@ -86,6 +86,11 @@ def path(env: Mapping[str, str], configured: str = "") -> str:
 _path = path
 
 
+def forget_keys() -> None:
+    """Before another event in the same process: somebody may have removed the file, and made another."""
+    _keys.clear()
+
+
 def make_private(folder: str) -> None:
     """Make ``folder`` and what is missing above it, mode 0700.  Raises OSError."""
     if not folder or os.path.isdir(folder):

@@ -148,8 +148,8 @@ EGRESS = ("redacted", "shape", "none")
 
 _HEAD_LIMIT = 512 * 1024
 RULES_LIMIT = 32 * 1024 * 1024
-# Cache files as they were read, by path, with their stamp: only the warm process keeps them (each of its children
-# judges one event, so that nobody sees what another one changed in them).
+# Cache files as they were read, by path, with their stamp: only the warm process keeps them.  Nobody may write to what
+# is kept; a head, whose tables become a Policy's own, is copied.
 kept: dict[str, tuple[list[int], Any]] | None = None
 _LEVELS = 40  # how far up a project root is looked for
 
@@ -529,7 +529,7 @@ def _load(env: Mapping[str, str], cwd: str, policy: str | None, in_hook: bool, m
         from . import policy_toml
 
         head, compiled = policy_toml.compile_policy(recipe, cache, config.home(env), strict=strict)
-    made = Policy(head["policy"])
+    made = Policy(head["policy"] if kept is None else _copy(head["policy"]))
     made._recipe = (recipe, cache, config.home(env))
     made._rules = compiled
     if compiled is None:
@@ -658,6 +658,12 @@ def _head(cache: str, recipe: list[str]) -> dict[str, Any] | None:
         return head  # type: ignore[no-any-return]
     except (TypeError, KeyError, IndexError, AttributeError):
         return None
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
 def _kept(path: str, key: str) -> dict[str, Any] | None:

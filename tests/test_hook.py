@@ -212,7 +212,10 @@ def test_the_lane_imports_nothing_heavy_for_an_allowed_call(lane: Lane) -> None:
 
 
 # Runs the hook and names the modules it has loaded on stderr.
-LOADED = "import sys, jevhook.hook as h; h.main([], leave=lambda code: print(sorted(sys.modules), file=sys.stderr, flush=True))"
+LOADED = (
+    "import os, sys, jevhook.hook as h; lane = h.Lane(h.parse_arguments([]), os.environ)\n"
+    "lane.leave = lambda code: print(sorted(sys.modules), file=sys.stderr, flush=True); h.through(lane, b'')"
+)
 
 
 def _path() -> str:

@@ -1,13 +1,17 @@
 """The warm process: everything imported, waiting children that each judge one event and end.
 
-A child is a fork that was made before its event came, so an event costs no import and no fork, and yet has a process
-of its own: the same lane, the same clocks, the same exit.  The parent only keeps enough of them waiting, remembers the
-compiled policies that children read, and ends itself when nobody came for ``IDLE`` seconds or when its own code
-changed on disk.
+A child is a fork that was made before its event came, so an event costs no import and no fork.  It judges one event at
+a time, in the same lane and with the same clocks as a hook of its own, and then the next one, up to ``SERVED``: the
+pages that a fork shares with its parent are copied when they are first written to, which cost an event three times
+its own work (1.2 ms of judging took 6.3).  What an event may leave behind is its child's alone, and a child of which
+anything is not as before (a complaint, a thread, an open file, a large event) ends.  The parent only keeps enough of
+them waiting, remembers the compiled policies that children read, and ends itself when nobody came for ``IDLE``
+seconds or when its own code changed on disk.
 """
 
 from __future__ import annotations
 
+import _thread
 import os
 import select
 import signal
@@ -24,7 +28,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 IDLE = 900.0  # seconds without an event
-LATER = 0.03  # seconds
+LATER = 0.03  # seconds after an event in which its child mostly comes back, or no other one is needed
+SOON = 0.005  # the same when no child waits
+SERVED = 50  # events that one child judges
+REST = 30.0  # seconds that a child which has judged waits for its next event
+LARGE = 1 << 20  # bytes of an event after which its child ends: the memory goes with it
 WAITING = 3  # children that wait for an event
 MOST = 40  # children alive; an event that comes then is judged by its own hook
 AGAIN = 1.0  # seconds between two forks for children that died before their event came
@@ -115,6 +123,9 @@ def _warm() -> None:
                 continue
     for name in ("jevhook.decide", "jevhook.transcript", "jevhook.install.notice", "mmap"):
         importlib.import_module(name)
+    from ..text.injection import model
+
+    model.load()
     _rehearse(4)
     import gc
 
@@ -154,7 +165,8 @@ def _sources() -> list[tuple[str, int]]:
 
 
 class _Parent:
-    """Keeps children waiting.  ``news``: what children say to it, a line each: ``taken PID``, ``read PATH``, ``stop``.
+    """Keeps children waiting.  ``news``: what children say to it, a line each: ``taken PID``, ``back PID``, ``read PATH``,
+    ``stop``.
     ``ended``: a byte for every child that has."""
 
     def __init__(
@@ -189,11 +201,12 @@ class _Parent:
                 self.talker = self.fork_talker()
             waiting = sum(self.children.values())
             # A fork beside an event that is being judged would take its processor away: it has a moment to be done.
-            late = not waiting or len(self.children) == waiting or time.monotonic() - last > LATER
+            moment = LATER if waiting else SOON
+            late = len(self.children) == waiting or time.monotonic() - last > moment
             while late and hurt <= 0 and waiting < WAITING and len(self.children) < MOST and self.fork():
                 waiting += 1
             left = last + self.idle - time.monotonic()
-            pause = max(0.0, left) if waiting >= WAITING and self.talker else 1.0 if late else LATER
+            pause = max(0.0, left) if waiting >= WAITING and self.talker else 1.0 if late else moment
             ready, _, _ = select.select([self.news, self.ended], [], [], pause)
             if self.ended in ready:
                 os.read(self.ended, 4096)
@@ -213,6 +226,9 @@ class _Parent:
                         os.write(self.greet, b".")
                     except BlockingIOError:  # it has been told
                         pass
+                elif word == b"back":
+                    if int(rest) in self.children:
+                        self.children[int(rest)] = True
                 elif word == b"read":
                     _remember(os.fsdecode(rest))
                 elif word == b"stop":
@@ -222,10 +238,10 @@ class _Parent:
         lost = False
         try:
             while True:
-                child, _ = os.waitpid(-1, os.WNOHANG)
+                child, status = os.waitpid(-1, os.WNOHANG)
                 if not child:
                     break
-                lost = self.children.pop(child, False) or lost
+                lost = (self.children.pop(child, False) and status != 0) or lost
                 if child == self.talker:
                     self.talker, lost = 0, True
         except ChildProcessError:
@@ -295,52 +311,77 @@ def _remember(path: str) -> None:
 
 
 def _child(listener: socket.socket, alive: int, say: int, name: str, secret: str) -> None:
-    """Wait for one event, judge it, end."""
+    """Wait for an event, judge it, wait for the next one."""
     _rehearse(1)
     listener.setblocking(False)
     wait = _waiter(listener.fileno(), alive)
-    while True:
-        if alive in wait():
+    free = _lowest()
+    for number in range(SERVED):
+        line = _next(listener, alive, wait, REST if number else None)
+        if line is None:
             return
+        os.write(say, b"taken %d\n" % os.getpid())
+        os.utime(f"{name}.lock")  # hooks that still wait see that it goes on
+        threads = _thread._count()
+        with line:
+            same = _one(line, say, name, secret)
+        if not same or _lowest() != free or _thread._count() > threads + 1:  # the watchdog's ends by itself
+            return
+        os.write(say, b"back %d\n" % os.getpid())
+
+
+def _lowest() -> int:
+    """The lowest free file descriptor: another one than before, and something was left open."""
+    free = os.dup(0)
+    os.close(free)
+    return free
+
+
+def _next(
+    listener: socket.socket, alive: int, wait: Callable[[float | None], list[int]], patience: float | None
+) -> socket.socket | None:
+    """The next connection; None when the parent is gone, or ``patience`` is at an end."""
+    while True:
+        ready = wait(patience)
+        if not ready or alive in ready:
+            return None
         try:
-            line, _ = listener.accept()
-            break
+            return listener.accept()[0]
         except BlockingIOError:  # another child was quicker
             continue
-    listener.close()
-    os.write(say, b"taken %d\n" % os.getpid())
-    _one(line, say, name, secret)
 
 
-def _waiter(listener: int, alive: int) -> Callable[[], list[int]]:
-    """Waits until one of the two can be read.  Where the kernel can (Linux), one event wakes one child, not all."""
+def _waiter(listener: int, alive: int) -> Callable[[float | None], list[int]]:
+    """Waits until one of the two can be read, or so many seconds.  Where the kernel can (Linux), one event wakes one
+    child, not all."""
     if hasattr(select, "epoll"):
         both = select.epoll()
         both.register(listener, select.EPOLLIN | select.EPOLLEXCLUSIVE)
         both.register(alive, select.EPOLLIN | select.EPOLLHUP)
-        return lambda: [number for number, _ in both.poll()]
-    return lambda: select.select([listener, alive], [], [])[0]
+        return lambda seconds: [number for number, _ in both.poll(seconds)]
+    return lambda seconds: select.select([listener, alive], [], [], seconds)[0]
 
 
-def _one(line: socket.socket, say: int, name: str, secret: str) -> None:
+def _one(line: socket.socket, say: int, name: str, secret: str) -> bool:
+    """Judge one event.  Whether this process is as it was before, and may judge another."""
     line.setblocking(True)
     line.settimeout(5.0)
     if not ask.same_user(line, os.geteuid()):
-        return
+        return False
     head = _exactly(line, _HEAD)
     if head is None:
-        return
+        return True
     if head.startswith(_STOP):
         os.write(say, b"stop\n")
-        return
+        return False
     if not head.startswith(ask.MARK):
-        return
+        return False
     lengths = [int.from_bytes(head[at : at + 8], "big") for at in range(len(ask.MARK), _HEAD, 8)]
     if sum(lengths) > _LIMIT:
-        return
+        return False
     body = _exactly(line, sum(lengths))
     if body is None:
-        return
+        return False
     parts = []
     for length in lengths:
         parts.append(body[:length])
@@ -355,11 +396,11 @@ def _one(line: socket.socket, say: int, name: str, secret: str) -> None:
     try:
         os.chdir(here or b"/")
     except OSError:
-        pass
+        os.chdir("/")
     line.sendall(b"A")
     said, handles, _, _ = socket.recv_fds(line, 1, 2)
     if said != b"G" or len(handles) != 2:  # the hook was tired of waiting and does it itself
-        return
+        return False
     for fd, to in zip(handles, (1, 2), strict=True):
         os.dup2(fd, to)
         os.close(fd)
@@ -367,24 +408,31 @@ def _one(line: socket.socket, say: int, name: str, secret: str) -> None:
     from ..systemone import client
 
     client.relay = relay.through(judges_name(name), secret, lambda: _session(data))
+    ledger.forget_keys()
     kept = policy.kept if policy.kept is not None else {}
     known = dict(kept)
 
-    def speaking() -> None:
-        line.sendall(b"O")
-
     def leave(code: int) -> None:
+        if lane.over:  # a watchdog that woke too late
+            return
+        for handle in (1, 2):
+            os.dup2(0, handle)  # a host waits for the end of our stdout
         try:
             line.sendall(bytes((88, code & 255)))  # X
             for path, entry in kept.items():
                 if known.get(path) is not entry and "\n" not in path:  # a line is one message
                     os.write(say, b"read " + os.fsencode(path) + b"\n")
         except OSError:
-            pass
-        finally:
+            os._exit(0)
+        if _thread.get_ident() != lane.leader:
             os._exit(0)
 
-    hook.main(words.decode("utf-8", "surrogateescape").split("\0"), data, speaking, leave)
+    lane = hook.Lane(hook.parse_arguments(words.decode("utf-8", "surrogateescape").split("\0")), os.environ)
+    lane.speaking = lambda: line.sendall(b"O")
+    lane.leave = leave
+    lane.waited = hook.waited()
+    hook.through(lane, data)
+    return not lane.troubles and len(data) < LARGE
 
 
 def _session(data: bytes) -> str:

@@ -168,7 +168,8 @@ def test_one_that_a_hook_starts_has_nothing_of_its_host(tmp_path: Path) -> None:
         assert found.joinpath("environ").read_bytes() == b"PATH=/usr/bin:/bin\0LC_ALL=C.UTF-8\0"
         assert os.readlink(found / "cwd") == "/"
         handles = {os.readlink(one).partition(":")[0] for one in (found / "fd").iterdir()}
-        assert handles <= {"/dev/null", "pipe", "socket", f"{name}.lock"}
+        weights = str(Path(MAIN).parent / "text" / "injection" / "weights.bin")
+        assert handles <= {"/dev/null", "pipe", "socket", f"{name}.lock", weights}
     assert serve.stop(str(folder)) or name.exists()
     os.kill(int(found.name), signal.SIGTERM)
 
@@ -388,6 +389,108 @@ def test_children_that_are_killed_are_replaced(tmp_path: Path) -> None:
             assert b'"deny"' in said
 
 
+def settled(warm: Warm) -> set[str]:
+    """The warm process's children, when all of them wait."""
+    while len(_waiting(warm)) < serve.WAITING + 1:
+        time.sleep(0.01)
+    time.sleep(0.2)
+    return set(_waiting(warm))
+
+
+def test_children_judge_one_event_after_another(tmp_path: Path) -> None:
+    """And the clocks of an event end with it: its watchdog's thread, and the kernel's timer two seconds later."""
+    place = Path(os.environ["XDG_CONFIG_HOME"], "jevhook")
+    place.mkdir(parents=True)
+    place.joinpath("config.toml").write_text("watchdog = 1\n")
+    hook(event("ls"))  # compiling takes so long that another child would be made meanwhile
+    with Warm(tmp_path / "r") as warm:
+        before = settled(warm)
+        for _ in range(2):
+            for number in range(6):
+                assert b'"deny"' in warm.hook(event("rm -rf ~/", tool_use_id=f"t{number}")).stdout
+            assert settled(warm) == before
+            time.sleep(3.5)
+        assert settled(warm) == before
+        for child in before:
+            assert len(os.listdir(f"/proc/{child}/task")) == 1
+            assert {os.readlink(f"/proc/{child}/fd/{handle}") for handle in (0, 1, 2)} == {"/dev/null"}
+    assert len(lines()) == 13
+
+
+@pytest.mark.parametrize("data", [b"{", event("x" * serve.LARGE)], ids=["a complaint", "a large one"])
+def test_a_child_ends_after_an_event_that_was_not_as_others(data: bytes, tmp_path: Path) -> None:
+    hook(event("ls"))
+    with Warm(tmp_path / "r") as warm:
+        before = settled(warm)
+        warm.hook(data)
+        after = settled(warm)
+        assert len(before - after) == 1
+        for _ in range(serve.WAITING * serve.SERVED + 5):
+            speak(warm.socket, ["--host", "claude"], event("ls"), dict(os.environ))
+        assert len(after - settled(warm)) >= 1, "no child judges for ever"
+
+
+def test_a_child_that_has_judged_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a burst there may be forty: each keeps some memory of its own."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind("\0jevhook-test-rest")
+    listener.listen()
+    listener.setblocking(False)
+    alive, life = os.pipe()
+    try:
+        wait = serve._waiter(listener.fileno(), alive)
+        assert serve._next(listener, alive, wait, 0.05) is None
+        os.close(life)
+        life = -1
+        assert serve._next(listener, alive, wait, None) is None
+    finally:
+        listener.close()
+        os.close(alive)
+        if life >= 0:
+            os.close(life)
+
+
+def test_a_hook_waits_for_one_that_goes_on(tmp_path: Path) -> None:
+    """Of 100 hooks at once most were tired after 0.1 s and judged alone.  One that takes nothing is not waited for."""
+    folder = tmp_path / "r"
+    folder.mkdir(mode=0o700)
+    name = name_of(folder)
+    beat = Path(f"{name}.lock")
+    beat.touch()
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(str(name))
+    listener.listen()
+
+    def late(goes_on: bool) -> None:
+        line, _ = listener.accept()
+        with line:
+            swallow(line)
+            for _ in range(12):
+                time.sleep(0.05)
+                if goes_on:
+                    os.utime(beat)
+            try:
+                line.sendall(b"A")
+                _, handles, _, _ = socket.recv_fds(line, 1, 2)
+                os.write(handles[0], b"from the other one")
+                for handle in handles:
+                    os.close(handle)
+                line.sendall(b"OX\0")
+            except (OSError, IndexError):
+                pass
+
+    try:
+        for goes_on in (True, False):
+            server = threading.Thread(target=late, args=(goes_on,))
+            server.start()
+            done = hook(event("rm -rf ~/"), "--resident", str(folder))
+            server.join()
+            assert (done.stdout == b"from the other one") == goes_on
+            assert goes_on or b'"deny"' in done.stdout
+    finally:
+        listener.close()
+
+
 @pytest.mark.parametrize("name", ["plain", "a\nstop\n", "a\ntaken x\n"])
 def test_the_parent_is_told_of_policies_and_takes_no_orders_from_a_path(tmp_path: Path, name: str) -> None:
     """A repository may set a host's environment, and with it the name of the cache that children tell the parent of."""
@@ -553,6 +656,39 @@ def test_an_event_imports_nothing_of_ours_any_more(tmp_path: Path) -> None:
         [sys.executable, "-I", "-S", "-c", code], input=json.dumps(paths), capture_output=True, text=True, check=True
     )
     assert len(lines()) == len(paths) and said.stdout == "[]\n"
+
+
+def test_an_event_leaves_nothing_for_the_next_one(tmp_path: Path) -> None:
+    """One child judges many events.  What may grow: words with their rank, expressions, the key (forgotten before the
+    next event), and cache files as they were read; nothing that is there may get another value."""
+    paths = [str(path) for path in sorted(EVENTS.rglob("*.json"))]
+    for number, example in enumerate(
+        ("rm -rf ~/", "git push -f origin main", "psql -c 'DROP TABLE a'", "python -c 'import os'")
+    ):
+        path = tmp_path / "claude" / "PreToolUse" / f"{number}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(event(example))
+        paths.append(str(path))
+    broken = tmp_path / "claude" / "PreToolUse" / "broken.json"
+    broken.write_bytes(b"{")
+    place = Path(os.environ["XDG_CONFIG_HOME"], "jevhook")
+    place.mkdir(parents=True, exist_ok=True)
+    place.joinpath("config.toml").write_text('colour = "red"\n[ledger]\npath = "~/lines.ndjson"\n')
+    said = subprocess.run(
+        [sys.executable, "-I", "-S", str(Path(__file__).with_name("remains.py")), str(Path(MAIN).parent.parent)],
+        input="\0".join([*paths, str(broken), *paths]), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    remains = json.loads(said.stdout)
+    assert set(remains) == {*paths, str(broken)}
+    allowed = {
+        "jevhook.text.redact._ranks",
+        "jevhook.text.redact._compiled",
+        "jevhook.ledger._keys",
+        "jevhook.policy.kept",
+    }
+    for path, (changed, grown) in remains.items():
+        assert not changed, path
+        assert set(grown) <= allowed, path
 
 
 def test_its_name_is_that_of_one_install(monkeypatch: pytest.MonkeyPatch) -> None:
