@@ -39,13 +39,15 @@ class Verdict:
 
 def decide(event: Event, policy: Policy, ctx: Context, expressible: frozenset[str]) -> Verdict:
     """Every point that has a say about ``event``.  ``expressible``: the outcomes the host knows for it."""
-    from .points import MODULES, load
+    from .points import KINDS, MODULES, load
 
     best = Decision()
     records: list[dict[str, Any]] = []
     troubles: list[str] = []
     speaking: list[tuple[str, Mode, Point]] = []
     for name in MODULES:
+        if KINDS.get(name, event.kind) != event.kind:
+            continue
         mode = policy.mode(name)
         point = None
         if mode != "off":
@@ -53,8 +55,7 @@ def decide(event: Event, policy: Policy, ctx: Context, expressible: frozenset[st
             if not point.READY:
                 mode = "off"
         if mode == "off" or point is None:
-            if _concerns(name, event):
-                records.append({"point": name, "mode": "off"})
+            records.append({"point": name, "mode": "off"})
         elif point.applies(event):
             speaking.append((name, mode, point))
     for (name, mode, point), result in zip(speaking, _results(speaking, event, policy, ctx, troubles), strict=True):
@@ -128,11 +129,6 @@ def _failed(name: str, policy: Policy) -> PointResult:
 def _outweighs(new: Outcome, old: Outcome) -> bool:
     """Whether ``new`` replaces ``old``; of two that weigh the same the later speaks, but nothing is no word."""
     return _STRENGTH[new] >= _STRENGTH[old] and (new != "none" or old == "none")
-
-
-def _concerns(name: str, event: Event) -> bool:
-    """Whether a point that is off would have been about this kind of event (it is not loaded to find out)."""
-    return (name == "tool.risk") == (event.kind == "before-tool") and event.kind != "other"
 
 
 def _granted(judged: Decision, record: dict[str, Any]) -> Decision:

@@ -419,18 +419,20 @@ def write_ledger(lane: Lane) -> None:
 def _redact_record(record: dict[str, Any], env: Mapping[str, str]) -> None:
     """What a command, a path or an exception's text may have brought into the line, redacted, then cut."""
     from .text.printable import printable
-    from .text.redact import redact
+    from .text.redact import redactor
+
+    redact = redactor(env)
 
     def clean(value: Any) -> Any:
         if isinstance(value, str):
-            return printable(redact(value, env)).replace("\n", " ")[:2000] if len(value) > 1 else value
+            return printable(redact(value)).replace("\n", " ")[:2000] if len(value) > 1 else value
         if isinstance(value, dict):
             return {key: clean(item) for key, item in value.items()}
         return [clean(item) for item in value] if isinstance(value, list) else value
 
     record["points"] = clean(record["points"])
     if "warnings" in record:
-        record["warnings"] = [redact(text[:4000], env)[:300] for text in record["warnings"]]
+        record["warnings"] = [redact(text[:4000])[:300] for text in record["warnings"]]
 
 
 def _add_state(record: dict[str, Any], event: Event, env: Mapping[str, str], whole: bool) -> None:

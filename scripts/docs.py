@@ -1,6 +1,6 @@
-"""Write the pages under docs/ that are made from the project itself.
+"""Write what is made from the project itself: pages under docs/, and the index of program readers.
 
-scripts/docs            docs/rules.md, from the shipped rule packs
+scripts/docs            docs/rules.md, from the shipped rule packs, and the index
 scripts/docs --help-texts   and docs/commands.md, from every command's --help
 scripts/docs --check    write nothing; exit 1 and name what is out of date (``tests/test_docs.py`` does the same)
 """
@@ -43,7 +43,25 @@ def commands_page() -> str:
     return "".join(out)
 
 
-PAGES = {"docs/rules.md": rules_page, "docs/commands.md": commands_page}
+def program_index() -> str:
+    """The module of every reader; of two readers with one name the later module's counts."""
+    from jevhook.shell.programs import MODULES
+
+    found: dict[str, str] = {}
+    for module in MODULES:
+        found.update(dict.fromkeys(importlib.import_module(f"jevhook.shell.programs.{module}").READERS, module))
+    lines = "".join(f'    "{name}": "{module}",\n' for name, module in sorted(found.items()))
+    return (
+        '"""Which module reads which program.  Written by ``scripts/docs``; a test fails when it is out of date."""\n\n'
+        f"MODULE_OF = {{\n{lines}}}\n"
+    )
+
+
+PAGES = {
+    "jevhook/shell/programs/index.py": program_index,
+    "docs/rules.md": rules_page,
+    "docs/commands.md": commands_page,
+}
 
 
 def main() -> int:
@@ -59,7 +77,7 @@ def main() -> int:
         if chosen.check:
             print(f"{name} is out of date: run scripts/docs --help-texts")
             stale = 1
-        elif name == "docs/rules.md" or chosen.help_texts:
+        elif name != "docs/commands.md" or chosen.help_texts:
             file.parent.mkdir(exist_ok=True)
             file.write_text(text, encoding="utf-8")
             print(f"wrote {name}")

@@ -139,6 +139,7 @@ EVENT = Event("claude", "before-tool", "PreToolUse", tool="Bash", input={"comman
 def decided(monkeypatch: pytest.MonkeyPatch, *made: Any, host: frozenset[str] = CLAUDE, **changes: Any) -> Verdict:
     known = {one.ID: one for one in made}
     monkeypatch.setattr(points, "MODULES", {one.ID: "" for one in made})
+    monkeypatch.setattr(points, "KINDS", {})
     monkeypatch.setattr(points, "load", lambda name: known[name])
     changes.setdefault("modes", {"default": "active"})
     chosen = policy(**changes)

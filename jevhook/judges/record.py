@@ -12,7 +12,7 @@ import stat
 
 from .. import jsonio
 from ..systemone import client
-from . import check_key, check_model
+from . import check_key, check_model, record_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,14 +54,6 @@ class Record:
         self.auth_scheme = auth_scheme
         self.headers = headers
         self.timeout = timeout
-
-
-def record_path(env: Mapping[str, str]) -> str:
-    """Where the record is looked for: ``JEV_SKILL_CONFIG``, else ``~/.config/typesafe-ai-jev-skill.json``."""
-    named = env.get("JEV_SKILL_CONFIG", "")
-    if named:
-        return os.path.expanduser(named)
-    return os.path.join(os.path.expanduser("~"), ".config", "typesafe-ai-jev-skill.json")
 
 
 def read_record(env: Mapping[str, str], in_hook: bool) -> tuple[Record | None, str]:

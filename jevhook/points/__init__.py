@@ -35,6 +35,8 @@ MODULES = {
     "tool.injection": "jevhook.points.injection",
     "tool.admission": "jevhook.points.admission",
 }
+# The only kind of event that a point applies to, where there is one: for others it is not even loaded.
+KINDS = {"tool.risk": "before-tool", "tool.injection": "after-tool", "tool.admission": "after-tool"}
 
 
 class Context:

@@ -14,7 +14,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 MARKER = "[redacted]"
@@ -310,7 +310,13 @@ _PROGRAM_HINTS = (
     "7z",
     "smbclient",
     "lftp",
+    "twurl",
+    "bcp",
+    "rar",
+    "unrar",
+    "rpcclient",
 )
+_SHORT = 4000  # characters that are looked at word by word
 _SHAPE_HINTS = tuple(sorted({literal for literal, _, _ in _SHAPES}))
 
 
@@ -323,7 +329,7 @@ def _needs(text: str, values: tuple[str, ...]) -> bool:
     if any(value in text for value in values):
         return True
     low = text.lower()
-    if any(hint in low for hint in _NAME_HINTS):
+    if _may_name(text, low):
         return True
     if ("@" in text and "://" in text) or "%40" in text or ":\\/" in text:
         return True
@@ -331,9 +337,42 @@ def _needs(text: str, values: tuple[str, ...]) -> bool:
         return True
     if "basic" in low or "identified" in low or "securestring" in low or "echo" in low or "bot" in low:
         return True
-    return ((" -" in text or '"-' in text or "'-" in text) and any(hint in low for hint in _PROGRAM_HINTS)) or (
-        text.count(".") >= 2 and any(char in text for char in "MNO")
-    )
+    if (" -" in text or '"-' in text or "'-" in text) and _may_start(low):
+        return True
+    if text.count(".") < 2 or not any(char in text for char in "MNO"):
+        return False
+    return len(text) > _SHORT or any(len(word) > 50 and word.count(".") >= 2 for word in text.split())
+
+
+def _may_name(text: str, low: str) -> bool:
+    """Whether ``text`` may name a secret.  A hint inside another word ("path", "session") is none: most sentences have
+    one, and looking closer costs the 5 ms that ``re`` takes to load."""
+    exact = len(text) <= _SHORT and text.isascii() and "\\" not in text and "%" not in text
+    for hint in _NAME_HINTS:
+        at = low.find(hint)
+        if at >= 0 and (not exact or hint in _BEARER_HINTS):
+            return True
+        while at >= 0:
+            start, end = at, at + len(hint)
+            while start and (text[start - 1].isalnum() or text[start - 1] in "_.-"):
+                start -= 1
+            while end < len(text) and (text[end].isalnum() or text[end] in "_.-"):
+                end += 1
+            if _rank(text[start:end]) != NO:
+                return True
+            at = low.find(hint, end)
+    return False
+
+
+def _may_start(low: str) -> bool:
+    """Whether a program whose options hold secrets may stand in the text."""
+    for hint in _PROGRAM_HINTS:
+        at = low.find(hint)
+        while at >= 0:
+            if hint == "zip" or not at or not (low[at - 1].isalnum() or low[at - 1] in "_-"):
+                return True
+            at = low.find(hint, at + 1)
+    return False
 
 
 _compiled: dict[str, re.Pattern[str]] = {}
@@ -930,6 +969,12 @@ def redact(text: str, env: Mapping[str, str] | None = None) -> str:
     return _redact(text, () if env is None else _secret_values(env))
 
 
+def redactor(env: Mapping[str, str]) -> Callable[[str], str]:
+    """``redact`` with ``env``, for many texts: the variables are looked through once."""
+    values = _secret_values(env)
+    return lambda text: _redact(text, values)
+
+
 def _redact(text: str, values: tuple[str, ...]) -> str:
     if not _needs(text, values):
         return text
@@ -957,7 +1002,7 @@ def _once(text: str) -> str:
     if any(hint in low for hint in _BEARER_HINTS):
         text = _re(r"(?i)(?<![A-Za-z])(bearer|basic|token)((?:\s|%20|\\ ){1,5})([\w.~+/=-]{8,})").sub(_bearer, text)
     text = _misc(text, low)
-    if "-" in text and any(hint in low for hint in _PROGRAM_HINTS):
+    if "-" in text and _may_start(low):
         text = _programs(text)
     return text
 

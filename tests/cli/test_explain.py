@@ -322,7 +322,7 @@ def test_what_a_judge_would_be_asked_is_shown_and_nobody_is_asked(here: Path, pr
         ("", "ls", "the rules leave nothing to ask"),
         ('[judge]\nwhen = "never"\n', "git reset --hard", "the policy never asks"),
         ('[judge]\nprovider = "native"\nbase_url = "https://j.example"\negress = "none"\n', "git reset --hard", ""),
-        ("", "git reset --hard", "no provider is configured"),
+        ("", "git reset --hard", "no judge is set up"),
     ],
 )
 def test_where_nobody_would_be_asked_it_says_why(

@@ -105,7 +105,10 @@ def test_another_model_is_not_taken_for_the_one_that_the_head_knows(
 
 # The installed hook, as a host starts it.
 
-LOADED = "import sys, jevhook.hook as h; h.main([], leave=lambda code: print(sorted(sys.modules), file=sys.stderr, flush=True))"
+LOADED = (
+    "import os, sys, jevhook.hook as h; lane = h.Lane(h.parse_arguments([]), os.environ)\n"
+    "lane.leave = lambda code: print(sorted(sys.modules), file=sys.stderr, flush=True); h.through(lane, b'')"
+)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ import pytest
 from jevhook import ledger, policy
 from jevhook.hook import MAX_INPUT
 from jevhook.resident import ask, serve
-from tests.resident.warm import ALONE, MAIN, Warm, hook, name_of, speak, talk
+from tests.resident.warm import ALONE, MAIN, Warm, end, hook, name_of, speak, talk
 from tests.test_rules import RAW
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no Unix sockets in its Python")
@@ -37,6 +37,15 @@ def event(command: str, **more: Any) -> bytes:
             "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t1", **more,
         }
     ).encode()  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def ended(tmp_path: Path) -> Iterator[None]:
+    """A hook that finds none starts one: it would go on for a quarter of an hour."""
+    yield
+    for name in tmp_path.glob("r/*"):
+        if name.is_socket() and not name.suffix:
+            end(name)
 
 
 @pytest.fixture(scope="module")

@@ -57,6 +57,19 @@ def hook(data: bytes, *options: str, **env: str) -> subprocess.CompletedProcess[
     )
 
 
+def end(name: Path) -> None:
+    """Stop the warm process that listens at ``name``, if one does."""
+    line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with line:
+        try:
+            line.settimeout(5)
+            line.connect(str(name))
+            line.sendall(b"jevstop1".ljust(40, b"."))
+            line.recv(1)
+        except OSError:
+            pass
+
+
 def speak(folder: Path, argv: list[str], data: bytes, env: dict[str, str]) -> tuple[bytes, int]:
     """What a hook says to the warm process, without the hook: (stdout, exit code)."""
     line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -1,15 +1,17 @@
-"""What programs do: one module a family, found by name through ``MODULES``.
+"""What programs do: one module a family, found by name through ``index.MODULE_OF``.
 
 A module of this room has ``READERS``, a dict from program name to ``reader(inv) -> Flow | None``.  A reader adds the
 effects that only code can work out (which paths, which nested command); what a command-line tool does by its
 subcommands and flags alone is a rule on the ``run`` finding in ``policies/rules/*.toml`` and needs no reader.
-Adding a program is one function and its name in that module's ``READERS``.
+Adding a program is one function and its name in that module's ``READERS``, then ``scripts/docs``, which writes the
+index: a line mostly needs one module or two of the twelve (2 ms of every analysed command).
 """
 
 from __future__ import annotations
 
 from ..finding import ANY, NAME, QMARK, STAR, Target
 from ..walk import NO_FLOW, UNKNOWN_FLOW, Flow
+from .index import MODULE_OF
 from .options import split_options
 
 TYPE_CHECKING = False
@@ -39,16 +41,16 @@ MODULES = (
 _table: dict[str, Reader] = {}
 
 
-def table() -> dict[str, Reader]:
-    """Every reader by program name; built once."""
-    if not _table:
+def reader_of(name: str) -> Reader | None:
+    """The reader of the program called ``name``."""
+    found = _table.get(name)
+    if found is None and name in MODULE_OF:
         import sys
 
-        for module in MODULES:
-            name = f"{__name__}.{module}"
-            __import__(name)
-            _table.update(sys.modules[name].READERS)
-    return _table
+        module = f"{__name__}.{MODULE_OF[name]}"
+        __import__(module)
+        found = _table[name] = sys.modules[module].READERS[name]
+    return found
 
 
 def judge(inv: Invocation) -> Flow:
@@ -58,17 +60,17 @@ def judge(inv: Invocation) -> Flow:
         return NO_FLOW
     if ANY in inv.path or NAME in inv.path or STAR in inv.path or QMARK in inv.path:
         return _unknown_program(inv)
-    reader = table().get(name)
+    reader = reader_of(name)
     if inv.walk.scripts and "/" in inv.path:
         known = inv.walk.scripts.get(inv.target(inv.path).path + "\0program")
         if known:  # a copy of a program that was made on this line
             name = inv.name = known
-            reader = _table.get(known)
+            reader = reader_of(known)
     if reader is None:
         low = name.lower()
-        if low != name and low in _table:  # macOS and Windows start the same file under any spelling
+        if low != name and low in MODULE_OF:  # macOS and Windows start the same file under any spelling
             name = inv.name = low
-            reader = _table[low]
+            reader = reader_of(low)
         else:
             reader = _family(name)
     positional, flags = split_options(name, inv.args)
@@ -159,12 +161,11 @@ _VERSIONED = ("python", "pypy", "pip", "ruby", "perl", "php", "lua", "node", "ba
 
 def _family(name: str) -> Reader | None:
     """Names with a version or a variant behind them (python3.11, mkfs.ext4) or in another case (GIT on macOS)."""
-    known = _table
     stem = name.rstrip("0123456789.-")
     if stem in _VERSIONED:
-        return known.get(stem)
+        return reader_of(stem)
     if name.startswith(("mkfs.", "newfs_")):
-        return known.get("mkfs")
+        return reader_of("mkfs")
     return None
 
 

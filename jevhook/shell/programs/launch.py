@@ -1395,11 +1395,11 @@ def _copies(inv: Invocation) -> None:
         goal = goal.rstrip("/") + "/" + name
     if not goal or ANY in source:
         return
-    from . import table
+    from .index import MODULE_OF
 
     known = inv.walk.scripts.get(inv.target(source).path + "\0program", "")
     installed = source.startswith(_BINARIES) or "/bin/" in source  # ~/.local/bin, .venv/bin
-    if known or (installed and name in table()):
+    if known or (installed and name in MODULE_OF):
         inv.walk.scripts[goal + "\0program"] = known or name
     elif inv.target(source).path not in inv.walk.scripts:
         inv.walk.scripts[goal + "\0copy"] = inv.target(source).path
