@@ -136,10 +136,16 @@ def point(
 EVENT = Event("claude", "before-tool", "PreToolUse", tool="Bash", input={"command": "x"}, cwd="/w")
 
 
-def decided(monkeypatch: pytest.MonkeyPatch, *made: Any, host: frozenset[str] = CLAUDE, **changes: Any) -> Verdict:
+def decided(
+    monkeypatch: pytest.MonkeyPatch,
+    *made: Any,
+    host: frozenset[str] = CLAUDE,
+    kinds: dict[str, str] | None = None,
+    **changes: Any,
+) -> Verdict:
     known = {one.ID: one for one in made}
     monkeypatch.setattr(points, "MODULES", {one.ID: "" for one in made})
-    monkeypatch.setattr(points, "KINDS", {})
+    monkeypatch.setattr(points, "KINDS", kinds or {})
     monkeypatch.setattr(points, "load", lambda name: known[name])
     changes.setdefault("modes", {"default": "active"})
     chosen = policy(**changes)
@@ -183,7 +189,23 @@ def test_a_point_that_is_off_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None
     verdict = decided(monkeypatch, off, unready, modes={"tool.risk": "off", "default": "active"})
     assert verdict.decision.outcome == "none"
     assert off.ran == unready.ran == []
-    assert verdict.points == [{"point": "tool.risk", "mode": "off"}]  # the other would not be about this event
+    assert verdict.points == [{"point": name, "mode": "off"} for name in ("tool.risk", "tool.later")]
+
+
+def test_a_point_for_another_kind_of_event_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = point("a", "deny")
+    verdict = decided(monkeypatch, other, point("b", "ask"), kinds={"a": "after-tool", "b": "before-tool"})
+    assert (other.ran, verdict.decision.outcome, len(verdict.points)) == ([], "ask", 1)
+    for mode in ("off", "active"):
+        assert decided(monkeypatch, other, kinds={"a": "after-tool"}, modes={"default": mode}).points == []
+
+
+def test_the_kinds_in_the_registry_are_what_points_apply_to() -> None:
+    for name in points.MODULES:
+        module = points.load(name)
+        for kind in ("before-tool", "after-tool", "other"):
+            event = Event("claude", kind, "", tool="mcp__a__b", result="text")  # type: ignore[arg-type]
+            assert module.applies(event) == (points.KINDS[name] == kind)
 
 
 def test_a_point_with_nothing_to_say_about_an_event_leaves_no_record(monkeypatch: pytest.MonkeyPatch) -> None:
