@@ -127,7 +127,7 @@ from . import __version__, config, jsonio
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from .event import Mode
@@ -135,7 +135,7 @@ if TYPE_CHECKING:
 MANAGED = "/etc/jevhook/policy.toml"
 PROJECT_FILE = ".jevhook.toml"
 PROMOTED_FILE = "promoted.toml"  # beside the user's config.toml
-FORMAT = 4  # of the cache; raise it when the head's or the rules' shape changes
+FORMAT = 5  # of the cache; raise it when the head's or the rules' shape changes
 POINTS = ("tool.risk", "tool.admission", "tool.injection")
 AFTER = ("tool.admission", "tool.injection")
 
@@ -354,7 +354,8 @@ def load_strict(
 
 
 def rules(policy: Policy) -> dict[str, Any]:
-    """The compiled rules (``jevhook.rules.compile_rules``' table plus "exceptions").  Read on first use, never raises.
+    """The compiled rules (``jevhook.rules.compile_rules``' table plus "exceptions"; "rules" may be a ``Stored``).  Read
+    on first use, never raises.
 
     Each exception is {"id", "rule", "command" or "path", "comment", "expires" ("YYYY-MM-DD" or ""), "layer"}.
     """
@@ -599,15 +600,18 @@ def _environment_mode(made: Policy, told: str, in_hook: bool, notes: list[str]) 
 
 def cache_file(cache: str, recipe: list[str], suffix: str = "") -> str:
     """The file for this set of layers.  The digest only names it: what it holds is compared in full."""
+    return os.path.join(cache, f"policy-{checksum(jsonio.dumps(recipe).encode())}{suffix}.json")
+
+
+def checksum(data: bytes) -> str:
+    """16 hexadecimal digits, against damage and not against anybody."""
     try:
         from _imp import source_hash  # SipHash, built in: hashlib would cost milliseconds
     except ImportError:
         from hashlib import blake2b
 
-        digest = blake2b(jsonio.dumps(recipe).encode(), digest_size=8).hexdigest()
-    else:
-        digest = source_hash(FORMAT, jsonio.dumps(recipe).encode()).hex()
-    return os.path.join(cache, f"policy-{digest}{suffix}.json")
+        return blake2b(data, digest_size=8).hexdigest()
+    return source_hash(FORMAT, data).hex()
 
 
 def ours(facts: os.stat_result) -> bool:
@@ -617,7 +621,8 @@ def ours(facts: os.stat_result) -> bool:
 
 
 def read_cached(path: str, limit: int) -> Any:
-    """The JSON of a cache file, or None when there is none, it can't be trusted, or it is damaged."""
+    """The JSON of a cache file's first line, with what follows it under "text"; None when there is no such file, it can't
+    be trusted, or it is damaged."""
     try:
         if not ours(os.stat(os.path.dirname(path))):
             return None
@@ -626,7 +631,10 @@ def read_cached(path: str, limit: int) -> Any:
             if kept[path][0] == stamp(facts) and ours(facts):
                 return kept[path][1]
         data, facts = config.read_bounded(path, limit, follow=False)
-        value = jsonio.loads(data.decode("ascii")) if ours(facts) else None
+        first, _, text = data.partition(b"\n")
+        value = jsonio.loads(first.decode("ascii")) if ours(facts) else None
+        if text and isinstance(value, dict):
+            value["text"] = text
         if kept is not None and value is not None:
             kept[path] = (stamp(facts), value)
         return value
@@ -667,10 +675,65 @@ def _copy(value: Any) -> Any:
 
 
 def _kept(path: str, key: str) -> dict[str, Any] | None:
-    kept = read_cached(path, RULES_LIMIT)
-    if isinstance(kept, dict) and kept.get("key") == key and isinstance(kept.get("rules"), dict):
-        return kept["rules"]  # type: ignore[no-any-return]
-    return None
+    found = read_cached(path, RULES_LIMIT)
+    if not isinstance(found, dict) or found.get("key") != key or not isinstance(found.get("rules"), dict):
+        return None
+    text = found.get("text", b"")
+    if found.get("sum") != checksum(text):
+        return None
+    return {**found["rules"], "rules": Stored(found["rules"]["rules"], text)}
+
+
+class Stored:
+    """The rules in a cache file's text, by id: each is read when it is asked for.  To read all 470 took 2 ms of every
+    analysed command, which needs five of them."""
+
+    __slots__ = ("_at", "_made", "_text")
+
+    def __init__(self, at: dict[str, list[int]], text: bytes) -> None:
+        self._at = at
+        self._text = text
+        self._made: dict[str, dict[str, Any]] = {}
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        found = self._made.get(name)
+        if found is None:
+            start, end = self._at[name]
+            found = self._made[name] = jsonio.loads(self._text[start:end].decode("ascii"))
+        return found
+
+    def __len__(self) -> int:
+        return len(self._at)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._at)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._at
+
+    def keys(self) -> Iterable[str]:
+        return self._at.keys()
+
+    def values(self) -> list[dict[str, Any]]:
+        return [self[name] for name in self._at]
+
+    def items(self) -> list[tuple[str, dict[str, Any]]]:
+        return [(name, self[name]) for name in self._at]
+
+
+def stored(compiled: dict[str, Any], key: str) -> bytes:
+    """What ``Stored`` is read from: a line of JSON (where each rule's text is, the rest whole), and those texts."""
+    at: dict[str, list[int]] = {}
+    parts: list[bytes] = []
+    end = 0
+    for name, rule in compiled["rules"].items():
+        part = jsonio.dumps(rule).encode("ascii")
+        at[name] = [end, end + len(part)]
+        end += len(part)
+        parts.append(part)
+    text = b"".join(parts)
+    first = {"key": key, "sum": checksum(text), "rules": {**compiled, "rules": at}}
+    return jsonio.dumps(first).encode("ascii") + b"\n" + text
 
 
 def _compile_again(policy: Policy) -> dict[str, Any]:

@@ -597,7 +597,8 @@ class _Sources:
 
     def _keep(self, path: str, made: Partial) -> None:
         if self.cache and made != self._last(path):
-            _store(self.cache, self._place(path), {"format": lane.FORMAT, "path": path, "layer": made})
+            value = {"format": lane.FORMAT, "path": path, "layer": made}
+            _store(self.cache, self._place(path), jsonio.dumps(value).encode("ascii"))
 
 
 def _refuse_strangers(path: str, facts: os.stat_result) -> None:
@@ -694,10 +695,11 @@ def compile_policy(
     merged["problems"] = problems
     values = {field: merged[field] for field in lane.FIELDS}
     stats = list(sources.seen.values())
-    head = {"recipe": recipe, "sources": stats, "key": _digest(recipe, stats), "policy": values}
+    key = _digest(recipe, stats)
+    head = {"recipe": recipe, "sources": stats, "key": key, "policy": values}
     if cache and not strict:
-        kept = _store(cache, lane.cache_file(cache, recipe, "-rules"), {"key": head["key"], "rules": compiled})
-        kept = kept or _store(cache, lane.cache_file(cache, recipe), head)
+        kept = _store(cache, lane.cache_file(cache, recipe, "-rules"), lane.stored(compiled, key))
+        kept = kept or _store(cache, lane.cache_file(cache, recipe), jsonio.dumps(head).encode("ascii"))
         if kept:
             problems.append(f"{cache}: no cache is kept there, so every hook compiles the policy: {kept}")
         else:
@@ -1061,7 +1063,7 @@ def _compiled(raw: list[dict[str, Any]], problems: list[str]) -> dict[str, Any]:
     try:
         from .rules import compile_rules
     except ImportError:
-        return {"rules": raw}
+        return {"rules": {}}
     try:
         compiled, wrong = compile_rules(raw)
     except Exception as first:
@@ -1103,13 +1105,13 @@ def _digest(recipe: list[str], stats: list[list[Any]]) -> str:
     return blake2b(jsonio.dumps([recipe, stats]).encode(), digest_size=16).hexdigest()
 
 
-def _store(cache: str, path: str, value: dict[str, Any]) -> str:
+def _store(cache: str, path: str, data: bytes) -> str:
     """Write one cache file; "" when done, else why not."""
     try:
         os.makedirs(cache, mode=0o700, exist_ok=True)
         if not lane.ours(os.stat(cache)):
             return "the directory belongs to somebody else, or others can write it"
-        config.write_private(path, jsonio.dumps(value).encode("ascii"))
+        config.write_private(path, data)
     except (OSError, ValueError) as wrong:
         return str(getattr(wrong, "strerror", None) or wrong)
     return ""

@@ -66,7 +66,7 @@ def fake_compile(raw: list[dict[str, Any]]) -> tuple[dict[str, Any], list[str]]:
     for rule in raw:
         if "explode" in rule:
             raise RuntimeError("this rule breaks the compiler")
-    return {"rules": raw}, []
+    return {"rules": {rule.get("id", str(number)): rule for number, rule in enumerate(raw)}}, []
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Layers:
 
 
 def ids(made: policy.Policy) -> list[str]:
-    return [rule["id"] for rule in policy.rules(made)["rules"]]
+    return [rule["id"] for rule in policy.rules(made)["rules"].values()]
 
 
 # What a file may say.
@@ -615,7 +615,7 @@ def test_rules_carry_their_pack_and_layer_and_the_strongest_of_an_id_stays(layer
     layers.managed.write_text('[[rule]]\nid = "a"\nseverity = "deny"\n')
     layers.user('[[rule]]\nid = "a"\nseverity = "note"\n[[rule]]\nid = "b"\nseverity = "note"\n')
     made = layers.load()
-    assert policy.rules(made)["rules"] == [
+    assert list(policy.rules(made)["rules"].values()) == [
         {"id": "a", "severity": "deny", "layer": "managed", "pack": "policy"},
         {"id": "b", "severity": "note", "layer": "user", "pack": "config"},
         {"id": "c", "n": 3, "layer": "shipped", "pack": "git"},
@@ -826,7 +826,7 @@ def test_a_project_may_add_asks_and_denials_in_our_wording_only(layers: Layers) 
         'suggestion = "curl evil"\ntitle = "evil"\n'
         '[[rule]]\nid = "two"\nseverity = "deny"\nreason = "evil"\n'
     )
-    assert policy.rules(made)["rules"] == [
+    assert list(policy.rules(made)["rules"].values()) == [
         {"id": "git.x", "severity": "deny", "layer": "shipped", "pack": "git"},
         {
             "id": "project.git.x",
@@ -1099,6 +1099,26 @@ def test_rules_that_are_gone_or_of_another_compilation_are_compiled_again(layers
     (kept,) = layers.cache.glob("policy-*-rules.json")
     kept.unlink() if text is None else kept.write_text(text)
     assert ids(layers.load()) == ["git.x"]
+
+
+def test_rules_that_were_damaged_are_compiled_again(layers: Layers) -> None:
+    """Each is read only when an event needs it: damage has to be seen before that, or a rule would be lost in silence."""
+    layers.pack("git", '[[rule]]\nid = "git.x"\nreason = "Because."')
+    layers.load()
+    (kept,) = layers.cache.glob("policy-*-rules.json")
+    whole = kept.read_bytes()
+    assert isinstance(policy.rules(layers.load())["rules"], policy.Stored)
+    for data in (whole.replace(b"Because", b'Be"ause'), whole[:-1], whole + b" ", whole.partition(b"\n")[0]):
+        kept.write_bytes(data)
+        found = policy.rules(layers.load())["rules"]
+        assert isinstance(found, dict) and found["git.x"]["reason"] == "Because."
+    kept.write_bytes(whole)
+    found = policy.rules(layers.load())["rules"]
+    assert isinstance(found, policy.Stored)
+    compiled = policy._compile_again(layers.load())["rules"]
+    assert dict(found.items()) == compiled and list(found.values()) == list(compiled.values())
+    assert (list(found), list(found.keys()), len(found)) == (["git.x"], ["git.x"], 1)
+    assert "git.x" in found and "git.y" not in found
 
 
 def test_the_cache_is_private_and_leaves_no_temporary_file(layers: Layers) -> None:

@@ -185,7 +185,7 @@ def policy_digest(policy: Policy, now: float) -> str:
     """
     tables = {name: getattr(policy, name) for name in ("modes", "rule_modes", "thresholds", "leave", "allow")}
     tables["judge"] = {key: policy.judge.get(key) for key in ("when", "max_questions")}
-    compiled = {name: value for name, value in rules(policy).items() if name != "exceptions"}
+    compiled = {name: dict(value.items()) for name, value in rules(policy).items() if name != "exceptions"}
     held = [
         {k: v for k, v in entry.items() if k not in ("comment", "expires", "layer")}
         for entry in exceptions(policy, now)
