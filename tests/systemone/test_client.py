@@ -206,6 +206,60 @@ def test_a_hanging_resolver_costs_the_deadline_and_nothing_is_sent_later(monkeyp
         assert not any(KEY.encode() in request for request in server.requests)
 
 
+def swallowing() -> tuple[socket.socket, list[socket.socket]]:
+    """A port whose queue is full: what connects to it now hears nothing, as from behind a broken IPv6 route."""
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(0)
+    held = []
+    for _ in range(20):
+        one = socket.socket()
+        one.settimeout(0.1)
+        held.append(one)
+        try:
+            one.connect(listener.getsockname())
+        except OSError:
+            return listener, held
+    pytest.skip("this system's queue of connections has no end")
+
+
+def test_an_address_that_swallows_everything_costs_a_quarter_of_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half the deadline was lost on every call where the first of two addresses led nowhere."""
+    listener, held = swallowing()
+    real = socket.getaddrinfo
+    try:
+        with serve(saying(200, {})) as server:
+            for order in ((listener.getsockname()[1], server.port), (server.port, listener.getsockname()[1])):
+                found = [real("127.0.0.1", port, 0, socket.SOCK_STREAM)[0] for port in order]
+                monkeypatch.setattr(socket, "getaddrinfo", lambda *_, found=found, **__: found)
+                began = time.monotonic()
+                assert client.ask(call(f"http://localhost:{server.port}"), 8.0).status == 200
+                assert time.monotonic() - began < 3
+            assert len(server.requests) == 2
+            dead = [real("127.0.0.1", listener.getsockname()[1], 0, socket.SOCK_STREAM)[0]]
+            monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: dead)
+            assert refused(f"http://localhost:{server.port}", DEADLINE).kind == "timeout"
+    finally:
+        for one in (listener, *held):
+            one.close()
+
+
+def test_addresses_that_refuse_are_tried_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = socket.socket()
+    closed.bind(("127.0.0.1", 0))  # bound and not listening: refused
+    real = socket.getaddrinfo
+    try:
+        with serve(saying(200, {})) as server:
+            no = real("127.0.0.1", closed.getsockname()[1], 0, socket.SOCK_STREAM)[0]
+            yes = real("127.0.0.1", server.port, 0, socket.SOCK_STREAM)[0]
+            monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [no, no, yes])
+            assert client.ask(call(f"http://localhost:{server.port}"), 8.0).status == 200
+            monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [no, no])
+            assert refused(f"http://localhost:{server.port}", DEADLINE).kind == "unreachable"
+    finally:
+        closed.close()
+
+
 @pytest.mark.parametrize("deadline", [0, -1, float("nan")])
 def test_no_time_is_a_timeout_at_once(deadline: float) -> None:
     with serve(saying(200, {})) as server:
