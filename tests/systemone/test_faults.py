@@ -98,6 +98,8 @@ def run_hook(
         "tool_use_id": "toolu_1",
     }
     env = {**os.environ, "MY_KEY": "my-own-key-0123456789", **({"TYPESAFE_API_KEY": key} if key else {})}
+    ledger = home / ".local/state/jevhook/ledger.ndjson"
+    before = ledger.read_text().count("\n") if ledger.exists() else 0
     began = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-m", "jevhook", "hook"],
@@ -109,8 +111,7 @@ def run_hook(
     )
     seconds = time.monotonic() - began
     assert done.returncode == 0, done.stderr
-    ledger = home / ".local/state/jevhook/ledger.ndjson"
-    (line,) = [json.loads(text) for text in ledger.read_text().splitlines()]
+    (line,) = [json.loads(text) for text in ledger.read_text().splitlines()[before:]]
     said = json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] if done.stdout.strip() else "none"
     seen = Seen(said, line, seconds, done.stdout + done.stderr + ledger.read_bytes())
     assert KEY.encode() not in seen.output
