@@ -28,9 +28,12 @@ RANK = {"none": 0, "ask": 1, "deny": 2}
 steady = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 
 
+_place = tempfile.TemporaryDirectory()
+
+
 @cache
 def context() -> Context:
-    place = tempfile.mkdtemp()
+    place = _place.name
     env = {"HOME": HOME, "USER": "dev", "XDG_CACHE_HOME": place, "XDG_STATE_HOME": place, "XDG_CONFIG_HOME": place}
     policy = load(env, cwd=CWD, in_hook=False)
     assert not policy.problems
