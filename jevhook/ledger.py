@@ -184,10 +184,8 @@ def append_line(name: str, data: bytes, side: str, *, max_bytes: int, generation
                 fd = -1
                 fd = open_own(name, os.O_RDWR | os.O_APPEND | os.O_CREAT)
                 size = os.fstat(fd).st_size
-        if size:
-            os.lseek(fd, size - 1, os.SEEK_SET)
-            if os.read(fd, 1) != b"\n":  # torn by an earlier crash: that must cost one line, not two
-                data = b"\n" + data
+        if size and _torn(fd, size):  # that must cost one line, not two
+            data = b"\n" + data
         written = os.write(fd, data)
         if written != len(data):
             # Only what is surely our own half line may be cut off again.
@@ -199,6 +197,19 @@ def append_line(name: str, data: bytes, side: str, *, max_bytes: int, generation
             os.close(fd)
         if held >= 0:
             os.close(held)  # releases the lock
+
+
+def _torn(fd: int, size: int) -> bool:
+    """Whether the last line was left without its end by a crash.  One whose end is only on its way is waited for: pages
+    of a write that is under way (of somebody who did not get the lock) are seen one by one, and an end that we add makes
+    an empty line then (once in 400 hooks beside two busy loops)."""
+    for pause in (0.001, 0.002, 0.004, 0.008, 0.016, 0.0):
+        os.lseek(fd, size - 1, os.SEEK_SET)
+        if os.read(fd, 1) == b"\n":
+            return False
+        time.sleep(pause)
+        size = os.fstat(fd).st_size
+    return True
 
 
 def _plain(value: Any, depth: int = 0) -> Any:

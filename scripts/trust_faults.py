@@ -55,6 +55,17 @@ def ledger(env: dict[str, str]) -> list[str]:
     ]
 
 
+def unreadable(env: dict[str, str]) -> list[str]:
+    """Lines of the ledger that are no JSON."""
+    found = []
+    for line in ledger(env):
+        try:
+            json.loads(line)
+        except ValueError:
+            found.append(line)
+    return found
+
+
 def row(what: str, count: int, **found: Any) -> dict[str, Any]:
     return {"what": what, "how many": count, "lost": 0, "hung": 0, "crashed": 0, "let through": 0, "note": "", **found}
 
@@ -83,12 +94,7 @@ def killed(count: int) -> dict[str, Any]:
 
     with ThreadPoolExecutor(4) as pool:
         done = list(pool.map(one, range(count)))
-    torn = 0
-    for line in ledger(env):
-        try:
-            json.loads(line)
-        except ValueError:
-            torn += 1
+    torn = len(unreadable(env))
     began = time.monotonic()
     after = hook("rm -rf ~/", env)
     late = time.monotonic() - began > 3
@@ -124,9 +130,13 @@ def at_once(count: int) -> dict[str, Any]:
         for one in loops:
             one.kill()
             one.wait()
-    calls = {json.loads(line)["subject"].get("tool_call") for line in ledger(env)}
-    lost = sum(f"t{number}" not in calls for number in range(count))
-    return row("at once, beside two busy loops", count, lost=lost, crashed=crashed, **{"let through": silent})
+    lines = ledger(env)
+    wrong = unreadable(env)
+    lost = len(wrong) + sum(not any(f'"tool_call":"t{number}"' in line for line in lines) for number in range(count))
+    note = f"no JSON: {wrong[0][:80]!r}" if wrong else ""
+    return row(
+        "at once, beside two busy loops", count, lost=lost, crashed=crashed, note=note, **{"let through": silent}
+    )
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from pathlib import Path
@@ -158,6 +159,19 @@ def test_a_torn_tail_costs_only_its_own_line(env: dict[str, str]) -> None:
     assert ledger.append({"id": 3}, env)
     assert Path(name).read_bytes().splitlines()[-1] == b'{"id":3}'
     assert list(ledger.read(env)) == [{"id": 1}, {"id": 3}]
+
+
+def test_a_line_that_is_being_written_is_no_torn_one(env: dict[str, str]) -> None:
+    """Its pages are seen one by one; an end added meanwhile made an empty line, which is no JSON to other readers."""
+    ledger.append({"id": 1}, env)
+    name = ledger.path(env)
+    with open(name, "ab", buffering=0) as file:
+        file.write(b'{"id":2,')
+        later = threading.Timer(0.005, lambda: file.write(b'"x":3}\n'))
+        later.start()
+        assert ledger.append({"id": 4}, env)
+        later.join()
+    assert [json.loads(line)["id"] for line in Path(name).read_text().splitlines()] == [1, 2, 4]
 
 
 @pytest.mark.parametrize(
