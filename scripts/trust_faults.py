@@ -112,14 +112,15 @@ def killed(count: int) -> dict[str, Any]:
     )  # fmt: skip
 
 
-def at_once(count: int) -> dict[str, Any]:
-    """So many hooks at once, beside two busy loops."""
+def at_once(count: int, warm: str = "") -> dict[str, Any]:
+    """So many hooks at once, beside two busy loops; ``warm``: the warm process's folder."""
+    command = [*HOOK, "--resident", warm] if warm else HOOK
     env = home()
     loop = "import time\nend = time.monotonic() + 120\nwhile time.monotonic() < end: pass"
     loops = [subprocess.Popen([sys.executable, "-I", "-S", "-c", loop]) for _ in range(2)]
     try:
         running = [
-            subprocess.Popen(HOOK, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
             for _ in range(count)
         ]
         for number, one in enumerate(running):
@@ -140,7 +141,12 @@ def at_once(count: int) -> dict[str, Any]:
     lost = len(wrong) + sum(not any(f'"tool_call":"t{number}"' in line for line in lines) for number in range(count))
     note = f"no JSON: {wrong[0][:80]!r}" if wrong else ""
     return row(
-        "at once, beside two busy loops", count, lost=lost, crashed=crashed, note=note, **{"let through": silent}
+        "at once, beside two busy loops" + (", warm" if warm else ""),
+        count,
+        lost=lost,
+        crashed=crashed,
+        note=note,
+        **{"let through": silent},
     )
 
 

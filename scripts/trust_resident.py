@@ -27,7 +27,7 @@ def corpus() -> list[str]:
 
 
 def run(quick: bool) -> list[dict[str, Any]]:
-    from trust_faults import event, row
+    from trust_faults import at_once, event, row
 
     from jevhook.hook import Lane, Options
     from jevhook.hook import run as lane
@@ -55,6 +55,8 @@ def run(quick: bool) -> list[dict[str, Any]]:
             if (said.decode().rstrip("\n"), code) != (here.stdout, here.code):
                 different += 1
                 print(f"   differs: {lines[number][:200]!r}")
+        crowd = at_once(60 if quick else 200, str(warm.folder))
     return [
-        row("judged by the warm process and without it", len(lines), crashed=different, note=f"{os.cpu_count()} cores")
+        row("judged by the warm process and without it", len(lines), crashed=different, note=f"{os.cpu_count()} cores"),
+        crowd,
     ]
