@@ -33,14 +33,14 @@ def main() -> int:
     if argv[:1] == ["hook"]:
         rest = argv[2:] if argv[1:2] == ["gate"] else argv[1:]
         if "--help" not in rest and "-h" not in rest:
-            since, before = time.monotonic(), b""
+            since, before, taken = time.monotonic(), b"", False
             if "--resident" in rest:
                 from jevhook.resident.ask import judged
 
-                before = judged(rest)  # does not come back when the warm process has answered
+                before, taken = judged(rest)  # does not come back when the warm process has answered
             from jevhook.hook import main as lane
 
-            return lane(rest, before, since=since)
+            return lane(rest, before, since=since if taken else 0.0)
     from jevhook.cli import main as commands
 
     return commands(argv)

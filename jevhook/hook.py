@@ -68,11 +68,13 @@ class Lane:
     is known; whoever holds ``turn`` prints; ``session`` is the session's name where no event could be read;
     ``speaking`` is called before the first word; ``leave`` ends the process, or in a warm one the event, and then
     ``over`` is set; ``leader`` is the thread that judges; ``given`` says that the event has been read whole;
-    ``waited`` is what ``waited()`` was when it began.
+    ``waited`` is what ``waited()`` was when it began; ``watched`` is locked while its watchdog lives; who holds ``clock``
+    may set the kernel's.
     """
 
     __slots__ = (
         "answer",
+        "clock",
         "code",
         "env",
         "event",
@@ -92,6 +94,7 @@ class Lane:
         "troubles",
         "turn",
         "waited",
+        "watched",
     )
 
     def __init__(self, options: Options, env: Mapping[str, str]) -> None:
@@ -113,6 +116,8 @@ class Lane:
         self.given = False
         self.over = False
         self.waited = 0.0
+        self.watched = _thread.allocate_lock()
+        self.clock = _thread.allocate_lock()
         self.speaking: Callable[[], None] | None = None
         self.leave: Callable[[int], Any] = os._exit
 
@@ -488,13 +493,22 @@ def _watch(lane: Lane) -> None:
     """Ends the process after ``lane.limit`` seconds with whatever answer stands by then."""
 
     def strike() -> None:
+        try:
+            struck()
+        finally:
+            lane.watched.release()
+
+    def struck() -> None:
         more = CROWDED
         while (left := lane.started + lane.limit - time.monotonic()) > 0 or (more and lane.given and _crowded(lane)):
             if lane.over:
                 return
             if left <= 0:
                 lane.limit, more = lane.limit * more, 0
-                _arm(lane)
+                with lane.clock:
+                    if lane.over:
+                        return
+                    _arm(lane)
             time.sleep(min(max(left, 0.0), 0.25))  # the policy may change the limit meanwhile
         if not lane.turn.acquire(False):
             time.sleep(GRACE / 2)  # the answer is being written, or is out and the ledger's disk hangs
@@ -509,10 +523,11 @@ def _watch(lane: Lane) -> None:
             lane.leave(lane.code)
 
     _arm(lane)
+    lane.watched.acquire()
     try:
         _thread.start_new_thread(strike, ())
     except RuntimeError:
-        pass
+        lane.watched.release()
 
 
 def _crowded(lane: Lane) -> bool:
@@ -600,6 +615,7 @@ def through(lane: Lane, before: bytes) -> int:
     lane.turn.acquire()  # for ever, where the watchdog is already speaking: it ends the process
     finish(lane, output)
     lane.leave(lane.code)
-    lane.over = True
-    _disarm()
+    with lane.clock:
+        lane.over = True
+        _disarm()
     return lane.code

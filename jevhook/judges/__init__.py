@@ -241,8 +241,7 @@ def _found(
     settings: Mapping[str, Any], env: Mapping[str, str], in_hook: bool, consent: bool
 ) -> tuple[Judge | None, str]:
     """The judge when no config named one: the skill record, JEV_BACKEND, a key in the environment, the embedded one."""
-    named_key = _string(settings, "api_key_env")
-    if in_hook and not consent and not _said(named_key, env):
+    if in_hook and not consent and not _said(settings.get("api_key_env"), env):
         return _rules_only("")
     from ..systemone import dialects
     from .record import read_record
@@ -258,6 +257,7 @@ def _found(
         judge, why = _named(backend, _for_backend(backend, settings), env, in_hook, "JEV_BACKEND names")
         return judge, _joined(why, why_not)
 
+    named_key = _string(settings, "api_key_env")
     alone = bool(_string(settings, "base_url"))  # an address without a provider speaks the native shape
     names = ["typesafe"] if alone or not (consent or not in_hook) else list(dialects.MODULES)
     for name in names:
@@ -285,13 +285,13 @@ def record_path(env: Mapping[str, str]) -> str:
     return os.path.join(os.path.expanduser("~"), ".config", "typesafe-ai-jev-skill.json")
 
 
-def _said(named_key: str, env: Mapping[str, str]) -> bool:
+def _said(named_key: Any, env: Mapping[str, str]) -> bool:
     """Whether anything but a config could name a judge in the hook.  Mostly nothing does, and then no dialect, no client
     and no wire is loaded (2 ms of every event that stops)."""
     import os
 
-    names = ("JEV_BACKEND", "JEV_SKILL_CONFIG", "TYPESAFE_API_KEY", named_key)
-    return any(name and env.get(name) for name in names) or os.path.exists(record_path(env))
+    names = ("JEV_BACKEND", "JEV_SKILL_CONFIG", "TYPESAFE_API_KEY")
+    return bool(named_key) or any(env.get(name) for name in names) or os.path.exists(record_path(env))
 
 
 def _rules_only(why_not: str) -> tuple[Judge, str]:

@@ -2,7 +2,8 @@
 
 Only built-in modules are imported here (``__future__`` is none): a hook that is answered by the warm process ends soon
 after the bare interpreter would.  Where anything is not as it should be (no process, a slow one, another version,
-another user's) ``judged`` comes back and the hook does the work itself, with what was read of the event here.
+another user's) ``judged`` comes back and the hook does the work itself, with what was read of the event here.  Its
+clock starts then, unless the event had been taken: a short watchdog may not be used up by waiting in a crowd.
 
 The folder stands in the command line, not in the environment: a repository can set a host's environment.
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 PATIENCE = 0.1  # seconds in which the warm process has to take the event, or at least another one
-CROWD = 2.0  # seconds: the longest wait for one that goes on taking others
+CROWD = 1.0  # seconds: the longest wait for one that goes on taking others
 END = 200.0  # seconds: the longest watchdog a policy may set, three times that where it is crowded, and its grace
 MARK = b"jevhook2"
 _MAX = 100 << 20
@@ -51,22 +52,23 @@ def folder_of(argv: list[str]) -> str:
     return folder if folder[:1] == "/" and "\0" not in folder else ""
 
 
-def judged(argv: list[str]) -> bytes:
-    """Ends this process with the warm process's exit code, or comes back with what was read of stdin."""
+def judged(argv: list[str]) -> tuple[bytes, bool]:
+    """Ends this process with the warm process's exit code, or comes back with what was read of stdin, and whether a warm
+    process had taken the event."""
     try:
         import _socket
         import posix
     except ImportError:  # Windows
-        return b""
+        return b"", False
     folder = folder_of(argv)
     if not folder:
-        return b""
+        return b"", False
     try:
         for handle in (0, 1, 2):
             posix.fstat(handle)  # a closed one's number would be the connection's; the lane knows what to do
         facts = posix.stat(folder)
         if facts.st_uid != posix.geteuid() or facts.st_mode & 0o077:
-            return b""
+            return b"", False
         line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         line.settimeout(PATIENCE)
         try:
@@ -74,18 +76,19 @@ def judged(argv: list[str]) -> bytes:
         except (FileNotFoundError, ConnectionRefusedError):
             line.close()
             _wake(posix, folder)
-            return b""
+            return b"", False
         if not same_user(line, posix.geteuid()):
             line.close()
-            return b""
+            return b"", False
     except (OSError, ValueError):  # no such folder: nobody wants a warm process; or one that is too busy
-        return b""
+        return b"", False
     data, whole = _read(posix)
+    taken = False
     if whole:
-        code = _exchange(posix, _socket, line, argv, data)
+        code, taken = _exchange(posix, _socket, line, argv, data)
         if code is not None:
             posix._exit(code)
-    return data
+    return data, taken
 
 
 def same_user(line: "Any", uid: int) -> bool:
@@ -111,8 +114,8 @@ def _read(posix: "Any") -> tuple[bytes, bool]:
     return b"".join(pieces), False
 
 
-def _exchange(posix: "Any", _socket: "Any", line: "Any", argv: list[str], data: bytes) -> int | None:
-    """The exit code, or None when this process has to judge the event itself."""
+def _exchange(posix: "Any", _socket: "Any", line: "Any", argv: list[str], data: bytes) -> tuple[int | None, bool]:
+    """The exit code, or None when this process has to judge the event itself; and whether they had taken it."""
     words = "\0".join(argv).encode("utf-8", "surrogateescape")
     environment = b"\0".join([name + b"=" + value for name, value in posix.environ.items()])
     try:
@@ -121,13 +124,15 @@ def _exchange(posix: "Any", _socket: "Any", line: "Any", argv: list[str], data: 
         here = b""
     lengths = b"".join([len(part).to_bytes(8, "big") for part in (words, environment, here, data)])
     stage = b""
+    taken = False
     try:
         handles = (1).to_bytes(4, sys.byteorder) + (2).to_bytes(4, sys.byteorder)
         line.sendall(MARK + lengths + words + environment + here)
         line.sendall(data)
         stage = _taken(posix, line, argv)
         if stage != b"A":
-            return None
+            return None, False
+        taken = True
         line.sendmsg([b"G"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, handles)])
         line.settimeout(END)
         stage = b""
@@ -137,16 +142,16 @@ def _exchange(posix: "Any", _socket: "Any", line: "Any", argv: list[str], data: 
                 break
             stage += said
             if b"X" in stage and len(stage) > stage.index(b"X") + 1:
-                return int(stage[stage.index(b"X") + 1])
+                return int(stage[stage.index(b"X") + 1]), True
     except TimeoutError:
         if line.gettimeout() == END:  # they still have it: silence, and never a second judgement
-            return 0
+            return 0, True
     except OSError:
         pass
     finally:
         line.close()
     # Their process is gone.  Nothing was said yet: this one says it.  Something was: twice would be no JSON.
-    return None if not stage or stage == b"A" else 0
+    return (None if not stage or stage == b"A" else 0), taken
 
 
 def _taken(posix: "Any", line: "Any", argv: list[str]) -> bytes:

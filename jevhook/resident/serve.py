@@ -19,7 +19,8 @@ import socket
 import sys
 import time
 
-from .. import jsonio, ledger, policy
+from .. import hook, jsonio, ledger, policy
+from ..systemone import client
 from . import ask, relay
 
 TYPE_CHECKING = False
@@ -138,11 +139,9 @@ def _rehearse(lines: int) -> None:
     """Judge events of our own.  The parent fills its tables with it.  A child makes the pages its own that an event will
     write to (every use of an object counts in its page): some 800 page faults, 3 ms that the event then does not wait for.
     """
-    from .. import hook
     from ..event import Event
     from ..points import Context, injection, risk
 
-    assert hook
     context = Context(_plain, {}, 0.0, offline=True)
     context.home = "/nonexistent"
     for line in _LINES[:lines]:
@@ -315,17 +314,27 @@ def _child(listener: socket.socket, alive: int, say: int, name: str, secret: str
     _rehearse(1)
     listener.setblocking(False)
     wait = _waiter(listener.fileno(), alive)
-    free = _lowest()
+    watchdogs: list[_thread.LockType] = []  # those that may still live: each ends by itself
     for number in range(SERVED):
         line = _next(listener, alive, wait, REST if number else None)
         if line is None:
             return
         os.write(say, b"taken %d\n" % os.getpid())
-        os.utime(f"{name}.lock")  # hooks that still wait see that it goes on
-        threads = _thread._count()
+        try:
+            os.utime(f"{name}.lock")  # hooks that still wait see that it goes on
+        except OSError:
+            pass
         with line:
-            same = _one(line, say, name, secret)
-        if not same or _lowest() != free or _thread._count() > threads + 1:  # the watchdog's ends by itself
+            free = _lowest()
+            watched = _one(line, say, name, secret)
+            left_open = _lowest() != free
+        os.chdir("/")  # it may be unmounted now, or removed
+        os.environ.clear()
+        client.relay = None
+        if watched is None or left_open:
+            return
+        watchdogs = [one for one in [*watchdogs, watched] if one.locked()]
+        if _thread._count() > len(watchdogs):
             return
         os.write(say, b"back %d\n" % os.getpid())
 
@@ -362,26 +371,27 @@ def _waiter(listener: int, alive: int) -> Callable[[float | None], list[int]]:
     return lambda seconds: select.select([listener, alive], [], [], seconds)[0]
 
 
-def _one(line: socket.socket, say: int, name: str, secret: str) -> bool:
-    """Judge one event.  Whether this process is as it was before, and may judge another."""
+def _one(line: socket.socket, say: int, name: str, secret: str) -> _thread.LockType | None:
+    """Judge one event.  What its watchdog holds while it lives; None where there was no event, or one after which no
+    other is to be judged here."""
     line.setblocking(True)
     line.settimeout(5.0)
     if not ask.same_user(line, os.geteuid()):
-        return False
+        return None
     head = _exactly(line, _HEAD)
     if head is None:
-        return True
+        return None
     if head.startswith(_STOP):
         os.write(say, b"stop\n")
-        return False
+        return None
     if not head.startswith(ask.MARK):
-        return False
+        return None
     lengths = [int.from_bytes(head[at : at + 8], "big") for at in range(len(ask.MARK), _HEAD, 8)]
     if sum(lengths) > _LIMIT:
-        return False
+        return None
     body = _exactly(line, sum(lengths))
     if body is None:
-        return False
+        return None
     parts = []
     for length in lengths:
         parts.append(body[:length])
@@ -400,20 +410,20 @@ def _one(line: socket.socket, say: int, name: str, secret: str) -> bool:
     line.sendall(b"A")
     said, handles, _, _ = socket.recv_fds(line, 1, 2)
     if said != b"G" or len(handles) != 2:  # the hook was tired of waiting and does it itself
-        return False
+        return None
     for fd, to in zip(handles, (1, 2), strict=True):
         os.dup2(fd, to)
         os.close(fd)
-    from .. import hook
-    from ..systemone import client
-
     client.relay = relay.through(judges_name(name), secret, lambda: _session(data))
     ledger.forget_keys()
     kept = policy.kept if policy.kept is not None else {}
     known = dict(kept)
 
+    said_it = _thread.allocate_lock()
+
     def leave(code: int) -> None:
-        if lane.over:  # a watchdog that woke too late
+        # Both the lane and its watchdog come here, once it may be the second: a watchdog's end is the process's.
+        if not said_it.acquire(_thread.get_ident() == lane.leader):
             return
         for handle in (1, 2):
             os.dup2(0, handle)  # a host waits for the end of our stdout
@@ -432,7 +442,7 @@ def _one(line: socket.socket, say: int, name: str, secret: str) -> bool:
     lane.leave = leave
     lane.waited = hook.waited()
     hook.through(lane, data)
-    return not lane.troubles and len(data) < LARGE
+    return lane.watched if not lane.troubles and len(data) < LARGE else None
 
 
 def _session(data: bytes) -> str:

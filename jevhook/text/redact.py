@@ -305,7 +305,7 @@ _PROGRAM_HINTS = (
     "ldap",
     "sqlcmd",
     "redis-cli",
-    "gh ",
+    "gh",
     "zip",
     "7z",
     "smbclient",
@@ -337,7 +337,7 @@ def _needs(text: str, values: tuple[str, ...]) -> bool:
         return True
     if "basic" in low or "identified" in low or "securestring" in low or "echo" in low or "bot" in low:
         return True
-    if (" -" in text or '"-' in text or "'-" in text) and _may_start(low):
+    if ("-" in text and _may_start(low)) or ("login" in low and "password" in low):
         return True
     if text.count(".") < 2 or not any(char in text for char in "MNO"):
         return False
@@ -892,7 +892,7 @@ def _programs(text: str) -> str:
         limit = min(limit, match.end() + 4000)
         cut = _re(r"(?<!\\)\n|&&|\|\||;\s|\s\|\s").search(text, match.end(), limit)
         stop = cut.start() if cut is not None else limit
-        if _SUBCOMMAND.get(match.group().removesuffix(".exe"), "") not in text[match.end() : stop]:
+        if _SUBCOMMAND.get(match.group().removesuffix(".exe"), "") not in " ".join(text[match.end() : stop].split()):
             continue
         _, flag, login = _PROGRAMS[family]
         for hit in _re(flag).finditer(text, match.end(), stop):
