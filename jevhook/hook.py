@@ -423,6 +423,13 @@ def write_ledger(lane: Lane) -> None:
 
 def _redact_record(record: dict[str, Any], env: Mapping[str, str]) -> None:
     """What a command, a path or an exception's text may have brought into the line, redacted, then cut."""
+    said = [*_strings(record["points"]), *record.get("warnings", [])]
+    everything = " ".join(said)
+    from .text.redact import needs_redaction
+
+    if everything.isascii() and everything.isprintable() and max(map(len, said), default=0) <= 300:
+        if not needs_redaction(everything, env):  # most lines: one look at all of it
+            return
     from .text.printable import printable
     from .text.redact import redactor
 
@@ -438,6 +445,13 @@ def _redact_record(record: dict[str, Any], env: Mapping[str, str]) -> None:
     record["points"] = clean(record["points"])
     if "warnings" in record:
         record["warnings"] = [redact(text[:4000])[:300] for text in record["warnings"]]
+
+
+def _strings(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for item in inside for text in _strings(item)]
 
 
 def _add_state(record: dict[str, Any], event: Event, env: Mapping[str, str], whole: bool) -> None:
