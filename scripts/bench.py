@@ -423,7 +423,11 @@ def plot(times: dict[str, list[float]], path: str) -> None:
     colours = ["#1b6ca8", "#4fa3d1", "#9a9a9a", "#b5b5b5", "#c8c8c8", "#8a8a8a", "#d6d6d6", "#787878"]
     most = max(percentile(values, 0.95) for name, values in times.items() if " | " in name)
     scale = 560 / most
-    parts, y = [], 30
+    when = f"{datetime.date.today().isoformat()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    parts, y = (
+        [f'<text x="10" y="18" fill="#444">Whole processes: the median, and a line to the p95; {when}</text>'],
+        44,
+    )
     for what in [*EVENTS, JUDGED]:
         parts.append(f'<text x="10" y="{y}" font-weight="bold">{what.replace("&", "&amp;")}</text>')
         y += 8
@@ -434,7 +438,7 @@ def plot(times: dict[str, list[float]], path: str) -> None:
             median, late = statistics.median(values), percentile(values, 0.95)
             parts.append(
                 f'<rect x="170" y="{y}" width="{median * scale:.1f}" height="11" fill="{colours[programs.index(program) % 8]}"/>'
-                f'<path d="M170 {y + 5.5} H{170 + late * scale:.1f}" stroke="#444" stroke-width="1"/>'
+                f'<path d="M{170 + median * scale:.1f} {y + 5.5} H{170 + late * scale:.1f}" stroke="#444" stroke-width="1"/>'
                 f'<text x="164" y="{y + 10}" text-anchor="end">{program}</text>'
                 f'<text x="{176 + late * scale:.1f}" y="{y + 10}">{median:.0f} ms</text>'
             )
