@@ -499,16 +499,17 @@ def _numbered(lines: Sequence[str]) -> bool:
 
 def _logs(lines: Sequence[str]) -> float:
     """The share of lines that are as logs have them: an hour, an error, a verdict, a step."""
-    from ..text.lexical import template
+    from ..text.lexical import Folded, template
     from ..text.salience import NOISE, score_template
 
+    folded = Folded()
     known: dict[str, float] = {}
     told = some = 0
     for line in lines[:400]:
         if not line.strip():
             continue
         some += 1
-        made = template(line[:300])
+        made = template(line[:300], folded)
         score = known.get(made)
         if score is None:
             score = known[made] = score_template(made)
