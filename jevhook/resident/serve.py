@@ -1,4 +1,4 @@
-"""The warm process: everything imported, waiting children that each judge one event and end.
+"""The warm process: everything imported, and children that wait for events.
 
 A child is a fork that was made before its event came, so an event costs no import and no fork.  It judges one event at
 a time, in the same lane and with the same clocks as a hook of its own, and then the next one, up to ``SERVED``: the
@@ -36,6 +36,7 @@ REST = 30.0  # seconds that a child which has judged waits for its next event
 LARGE = 1 << 20  # bytes of an event after which its child ends: the memory goes with it
 WAITING = 3  # children that wait for an event
 MOST = 40  # children alive; an event that comes then is judged by its own hook
+LOOK = 0.25  # seconds between two looks whether the code on disk is another one: 150 files, half a millisecond
 AGAIN = 1.0  # seconds between two forks for children that died before their event came
 _HEAD = len(ask.MARK) + 32
 _STOP = b"jevstop1"
@@ -186,6 +187,7 @@ class _Parent:
             os.set_blocking(handle, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self.wake, warn_on_full_buffer=False)
+        self.looked = 0.0  # when the files of the code were last looked at
         self.lost = self.resume = 0.0  # when a child last died before its event came; from when on there may be others
         self.talker = 0  # the process that talks to judges
         self.children: dict[int, bool] = {}  # by process id: whether it still waits
@@ -250,7 +252,10 @@ class _Parent:
             self.resume, self.lost = max(now, self.lost + AGAIN), now
 
     def changed(self) -> bool:
-        """Whether the code on disk is another one by now."""
+        """Whether the code on disk is another one by now; not looked at every time."""
+        if time.monotonic() - self.looked < LOOK:
+            return False
+        self.looked = time.monotonic()
         for path, written in self.sources:
             try:
                 if os.stat(path).st_mtime_ns != written:
