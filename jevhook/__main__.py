@@ -6,7 +6,6 @@ library's; ``site`` is brought in when something else is first asked for.
 """
 
 import sys
-import time
 
 
 class Elsewhere:
@@ -33,14 +32,14 @@ def main() -> int:
     if argv[:1] == ["hook"]:
         rest = argv[2:] if argv[1:2] == ["gate"] else argv[1:]
         if "--help" not in rest and "-h" not in rest:
-            since, before, taken = time.monotonic(), b"", False
+            before, taken = b"", 0.0
             if "--resident" in rest:
                 from jevhook.resident.ask import judged
 
                 before, taken = judged(rest)  # does not come back when the warm process has answered
             from jevhook.hook import main as lane
 
-            return lane(rest, before, since=since if taken else 0.0)
+            return lane(rest, before, since=taken)
     from jevhook.cli import main as commands
 
     return commands(argv)

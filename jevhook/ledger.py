@@ -204,6 +204,8 @@ def _torn(fd: int, size: int) -> bool:
     of a write that is under way (of somebody who did not get the lock) are seen one by one, and an end that we add makes
     an empty line then (once in 400 hooks beside two busy loops)."""
     for pause in (0.001, 0.002, 0.004, 0.008, 0.016, 0.0):
+        if size <= 0:  # emptied meanwhile
+            return False
         os.lseek(fd, size - 1, os.SEEK_SET)
         if os.read(fd, 1) == b"\n":
             return False

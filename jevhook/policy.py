@@ -621,8 +621,8 @@ def ours(facts: os.stat_result) -> bool:
 
 
 def read_cached(path: str, limit: int) -> Any:
-    """The JSON of a cache file's first line, with what follows it under "text"; None when there is no such file, it can't
-    be trusted, or it is damaged."""
+    """The JSON of a cache file, or of its first line; then the second line's is under "index", and what follows under
+    "text" (see ``stored``).  None when there is no such file, it can't be trusted, or it is damaged."""
     try:
         if not ours(os.stat(os.path.dirname(path))):
             return None
@@ -631,14 +631,17 @@ def read_cached(path: str, limit: int) -> Any:
             if kept[path][0] == stamp(facts) and ours(facts):
                 return kept[path][1]
         data, facts = config.read_bounded(path, limit, follow=False)
-        first, _, text = data.partition(b"\n")
+        first, _, rest = data.partition(b"\n")
         value = jsonio.loads(first.decode("ascii")) if ours(facts) else None
-        if text and isinstance(value, dict):
-            value["text"] = text
+        if rest and value is not None:
+            if value["sum"] != checksum(rest):
+                return None
+            index, _, value["text"] = rest.partition(b"\n")
+            value["index"] = jsonio.loads(index.decode("ascii"))
         if kept is not None and value is not None:
             kept[path] = (stamp(facts), value)
         return value
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
@@ -676,12 +679,10 @@ def _copy(value: Any) -> Any:
 
 def _kept(path: str, key: str) -> dict[str, Any] | None:
     found = read_cached(path, RULES_LIMIT)
-    if not isinstance(found, dict) or found.get("key") != key or not isinstance(found.get("rules"), dict):
+    if not isinstance(found, dict) or found.get("key") != key or "index" not in found:
         return None
-    text = found.get("text", b"")
-    if found.get("sum") != checksum(text):
-        return None
-    return {**found["rules"], "rules": Stored(found["rules"]["rules"], text)}
+    index = found["index"]
+    return {**index, "rules": Stored(index["rules"], found["text"])}
 
 
 class Stored:
@@ -711,6 +712,9 @@ class Stored:
     def __contains__(self, name: object) -> bool:
         return name in self._at
 
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self._at else default
+
     def keys(self) -> Iterable[str]:
         return self._at.keys()
 
@@ -722,7 +726,8 @@ class Stored:
 
 
 def stored(compiled: dict[str, Any], key: str) -> bytes:
-    """What ``Stored`` is read from: a line of JSON (where each rule's text is, the rest whole), and those texts."""
+    """A cache file of rules: a line with its key and a checksum of what follows, for damage to it could lose a rule in
+    silence; a line with where each rule's text is and the rest whole; and those texts."""
     at: dict[str, list[int]] = {}
     parts: list[bytes] = []
     end = 0
@@ -731,9 +736,8 @@ def stored(compiled: dict[str, Any], key: str) -> bytes:
         at[name] = [end, end + len(part)]
         end += len(part)
         parts.append(part)
-    text = b"".join(parts)
-    first = {"key": key, "sum": checksum(text), "rules": {**compiled, "rules": at}}
-    return jsonio.dumps(first).encode("ascii") + b"\n" + text
+    rest = jsonio.dumps({**compiled, "rules": at}).encode("ascii") + b"\n" + b"".join(parts)
+    return jsonio.dumps({"key": key, "sum": checksum(rest)}).encode("ascii") + b"\n" + rest
 
 
 def _compile_again(policy: Policy) -> dict[str, Any]:

@@ -598,7 +598,7 @@ class _Sources:
     def _keep(self, path: str, made: Partial) -> None:
         if self.cache and made != self._last(path):
             value = {"format": lane.FORMAT, "path": path, "layer": made}
-            _store(self.cache, self._place(path), jsonio.dumps(value).encode("ascii"))
+            _store(self.cache, self._place(path), lambda: jsonio.dumps(value).encode("ascii"))
 
 
 def _refuse_strangers(path: str, facts: os.stat_result) -> None:
@@ -698,8 +698,8 @@ def compile_policy(
     key = _digest(recipe, stats)
     head = {"recipe": recipe, "sources": stats, "key": key, "policy": values}
     if cache and not strict:
-        kept = _store(cache, lane.cache_file(cache, recipe, "-rules"), lane.stored(compiled, key))
-        kept = kept or _store(cache, lane.cache_file(cache, recipe), jsonio.dumps(head).encode("ascii"))
+        kept = _store(cache, lane.cache_file(cache, recipe, "-rules"), lambda: lane.stored(compiled, key))
+        kept = kept or _store(cache, lane.cache_file(cache, recipe), lambda: jsonio.dumps(head).encode("ascii"))
         if kept:
             problems.append(f"{cache}: no cache is kept there, so every hook compiles the policy: {kept}")
         else:
@@ -1105,13 +1105,13 @@ def _digest(recipe: list[str], stats: list[list[Any]]) -> str:
     return blake2b(jsonio.dumps([recipe, stats]).encode(), digest_size=16).hexdigest()
 
 
-def _store(cache: str, path: str, data: bytes) -> str:
+def _store(cache: str, path: str, made: Callable[[], bytes]) -> str:
     """Write one cache file; "" when done, else why not."""
     try:
         os.makedirs(cache, mode=0o700, exist_ok=True)
         if not lane.ours(os.stat(cache)):
             return "the directory belongs to somebody else, or others can write it"
-        config.write_private(path, data)
+        config.write_private(path, made())
     except (OSError, ValueError) as wrong:
         return str(getattr(wrong, "strerror", None) or wrong)
     return ""

@@ -292,4 +292,6 @@ def judge_cases(path: str, show: bool) -> list[int]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with tempfile.TemporaryDirectory(prefix="jevhook-", ignore_cleanup_errors=True) as place:
+        os.environ["TMPDIR"] = tempfile.tempdir = place  # what is made on the way goes when it ends
+        sys.exit(main())

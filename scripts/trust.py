@@ -18,6 +18,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -124,4 +125,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with tempfile.TemporaryDirectory(prefix="jevhook-", ignore_cleanup_errors=True) as place:
+        os.environ["TMPDIR"] = tempfile.tempdir = place  # what is made on the way goes when it ends
+        sys.exit(main())

@@ -161,13 +161,24 @@ def test_a_torn_tail_costs_only_its_own_line(env: dict[str, str]) -> None:
     assert list(ledger.read(env)) == [{"id": 1}, {"id": 3}]
 
 
+def test_a_file_that_is_emptied_while_its_end_is_waited_for(env: dict[str, str]) -> None:
+    ledger.append({"id": 1}, env)
+    name = ledger.path(env)
+    with open(name, "ab", buffering=0) as file:
+        file.write(b'{"id":2,')
+        later = threading.Timer(0.003, lambda: file.truncate(0))
+        later.start()
+        assert ledger.append({"id": 4}, env)
+        later.join()
+
+
 def test_a_line_that_is_being_written_is_no_torn_one(env: dict[str, str]) -> None:
     """Its pages are seen one by one; an end added meanwhile made an empty line, which is no JSON to other readers."""
     ledger.append({"id": 1}, env)
     name = ledger.path(env)
     with open(name, "ab", buffering=0) as file:
         file.write(b'{"id":2,')
-        later = threading.Timer(0.005, lambda: file.write(b'"x":3}\n'))
+        later = threading.Timer(0.003, lambda: file.write(b'"x":3}\n'))
         later.start()
         assert ledger.append({"id": 4}, env)
         later.join()

@@ -1108,10 +1108,26 @@ def test_rules_that_were_damaged_are_compiled_again(layers: Layers) -> None:
     (kept,) = layers.cache.glob("policy-*-rules.json")
     whole = kept.read_bytes()
     assert isinstance(policy.rules(layers.load())["rules"], policy.Stored)
-    for data in (whole.replace(b"Because", b'Be"ause'), whole[:-1], whole + b" ", whole.partition(b"\n")[0]):
+    first, index, text = whole.split(b"\n", 2)
+    damaged = [
+        whole.replace(b"Because", b'Be"ause'),
+        whole[:-1],
+        whole + b" ",
+        first,
+        first + b"\n",
+        first + b"\n" + index,
+    ]
+    damaged += [
+        whole.replace(b"[0,", b"[1,"),
+        whole.replace(b'"git.x":[', b'"git.y":['),
+        whole.replace(b'"rules"', b'"rulez"'),
+    ]
+    damaged += [b"[]\n" + index + b"\n" + text, b"{}\n" + index + b"\n" + text, b"\n" + whole]
+    for data in damaged:
+        assert data != whole
         kept.write_bytes(data)
         found = policy.rules(layers.load())["rules"]
-        assert isinstance(found, dict) and found["git.x"]["reason"] == "Because."
+        assert isinstance(found, dict) and found["git.x"]["reason"] == "Because.", data
     kept.write_bytes(whole)
     found = policy.rules(layers.load())["rules"]
     assert isinstance(found, policy.Stored)
@@ -1119,6 +1135,7 @@ def test_rules_that_were_damaged_are_compiled_again(layers: Layers) -> None:
     assert dict(found.items()) == compiled and list(found.values()) == list(compiled.values())
     assert (list(found), list(found.keys()), len(found)) == (["git.x"], ["git.x"], 1)
     assert "git.x" in found and "git.y" not in found
+    assert (found.get("git.x"), found.get("git.y"), found.get("git.y", 1)) == (compiled["git.x"], None, 1)
 
 
 def test_the_cache_is_private_and_leaves_no_temporary_file(layers: Layers) -> None:
@@ -1166,7 +1183,7 @@ def test_many_processes_compiling_at_once_all_get_the_whole_policy(layers: Layer
     for process in running:
         _, told = process.communicate(timeout=60)
         assert process.returncode == 0, told.decode()
-    assert all(json.loads(file.read_text()) for file in layers.cache.iterdir())
+    assert all(policy.read_cached(str(file), policy.RULES_LIMIT) for file in layers.cache.iterdir())
 
 
 def test_the_compiler_is_a_source_of_what_it_compiled(layers: Layers) -> None:

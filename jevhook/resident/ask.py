@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 PATIENCE = 0.1  # seconds in which the warm process has to take the event, or at least another one
+SLOW = 1.0  # seconds after which the lane itself waits for the rest of the event: it has a watchdog
 CROWD = 1.0  # seconds: the longest wait for one that goes on taking others
 END = 200.0  # seconds: the longest watchdog a policy may set, three times that where it is crowded, and its grace
 MARK = b"jevhook2"
@@ -52,23 +53,23 @@ def folder_of(argv: list[str]) -> str:
     return folder if folder[:1] == "/" and "\0" not in folder else ""
 
 
-def judged(argv: list[str]) -> tuple[bytes, bool]:
-    """Ends this process with the warm process's exit code, or comes back with what was read of stdin, and whether a warm
-    process had taken the event."""
+def judged(argv: list[str]) -> tuple[bytes, float]:
+    """Ends this process with the warm process's exit code, or comes back with what was read of stdin, and when a warm
+    process had taken the event (by the monotonic clock; 0.0 if none had)."""
     try:
         import _socket
         import posix
     except ImportError:  # Windows
-        return b"", False
+        return b"", 0.0
     folder = folder_of(argv)
     if not folder:
-        return b"", False
+        return b"", 0.0
     try:
         for handle in (0, 1, 2):
             posix.fstat(handle)  # a closed one's number would be the connection's; the lane knows what to do
         facts = posix.stat(folder)
         if facts.st_uid != posix.geteuid() or facts.st_mode & 0o077:
-            return b"", False
+            return b"", 0.0
         line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         line.settimeout(PATIENCE)
         try:
@@ -76,14 +77,14 @@ def judged(argv: list[str]) -> tuple[bytes, bool]:
         except (FileNotFoundError, ConnectionRefusedError):
             line.close()
             _wake(posix, folder)
-            return b"", False
+            return b"", 0.0
         if not same_user(line, posix.geteuid()):
             line.close()
-            return b"", False
+            return b"", 0.0
     except (OSError, ValueError):  # no such folder: nobody wants a warm process; or one that is too busy
-        return b"", False
+        return b"", 0.0
     data, whole = _read(posix)
-    taken = False
+    taken = 0.0
     if whole:
         code, taken = _exchange(posix, _socket, line, argv, data)
         if code is not None:
@@ -99,23 +100,44 @@ def same_user(line: "Any", uid: int) -> bool:
 
 
 def _read(posix: "Any") -> tuple[bytes, bool]:
-    """What is on stdin, and whether that is all of it: the lane knows how to wait for one that does not block."""
-    pieces: list[bytes] = []
+    """What is on stdin, and whether that is all of it: the lane knows how to wait for one that does not block, and for one
+    that does not end (here nothing would ever have ended it)."""
+    import _signal  # type: ignore[import-not-found]
+
+    pieces: list[bytearray] = []
     size = 0
+    waits = [True]
+
+    def late(*_: "Any") -> None:
+        if waits:
+            raise TimeoutError
+
+    _signal.signal(_signal.SIGALRM, late)
+    _signal.setitimer(_signal.ITIMER_REAL, SLOW)
     try:
         while size <= _MAX:
-            piece = posix.read(0, 1 << 20)
-            if not piece:
+            piece = bytearray(1 << 16)
+            pieces.append(piece)  # before it is filled: the alarm may come between its filling and anything else
+            got = posix.readv(0, [piece])
+            del piece[got:]
+            if not got:
+                waits.clear()
                 return b"".join(pieces), True
-            pieces.append(piece)
-            size += len(piece)
+            size += got
     except OSError:
         pass
-    return b"".join(pieces), False
+    finally:
+        waits.clear()
+        _signal.setitimer(_signal.ITIMER_REAL, 0)
+        _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
+    last = pieces.pop() if pieces else bytearray()
+    return b"".join(pieces) + (last.rstrip(b"\0") if len(last) == 1 << 16 else last), False
 
 
-def _exchange(posix: "Any", _socket: "Any", line: "Any", argv: list[str], data: bytes) -> tuple[int | None, bool]:
-    """The exit code, or None when this process has to judge the event itself; and whether they had taken it."""
+def _exchange(posix: "Any", _socket: "Any", line: "Any", argv: list[str], data: bytes) -> tuple[int | None, float]:
+    """The exit code, or None when this process has to judge the event itself; and when they took it."""
+    import time
+
     words = "\0".join(argv).encode("utf-8", "surrogateescape")
     environment = b"\0".join([name + b"=" + value for name, value in posix.environ.items()])
     try:
@@ -124,15 +146,15 @@ def _exchange(posix: "Any", _socket: "Any", line: "Any", argv: list[str], data: 
         here = b""
     lengths = b"".join([len(part).to_bytes(8, "big") for part in (words, environment, here, data)])
     stage = b""
-    taken = False
+    taken = 0.0
     try:
         handles = (1).to_bytes(4, sys.byteorder) + (2).to_bytes(4, sys.byteorder)
         line.sendall(MARK + lengths + words + environment + here)
         line.sendall(data)
         stage = _taken(posix, line, argv)
         if stage != b"A":
-            return None, False
-        taken = True
+            return None, 0.0
+        taken = time.monotonic()
         line.sendmsg([b"G"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, handles)])
         line.settimeout(END)
         stage = b""
@@ -142,10 +164,10 @@ def _exchange(posix: "Any", _socket: "Any", line: "Any", argv: list[str], data: 
                 break
             stage += said
             if b"X" in stage and len(stage) > stage.index(b"X") + 1:
-                return int(stage[stage.index(b"X") + 1]), True
+                return int(stage[stage.index(b"X") + 1]), taken
     except TimeoutError:
         if line.gettimeout() == END:  # they still have it: silence, and never a second judgement
-            return 0, True
+            return 0, taken
     except OSError:
         pass
     finally:
@@ -156,17 +178,16 @@ def _exchange(posix: "Any", _socket: "Any", line: "Any", argv: list[str], data: 
 
 def _taken(posix: "Any", line: "Any", argv: list[str]) -> bytes:
     """What they say first.  Of 100 hooks at once most were tired of waiting and judged alone, at five times the work."""
-    waited = 0.0
-    while True:
+    import time
+
+    for left in range(int(CROWD / PATIENCE), -1, -1):
         try:
             return line.recv(1)  # type: ignore[no-any-return]
         except TimeoutError:
-            import time
-
-            waited += PATIENCE
             lately = time.time() - posix.stat(f"{socket_name(folder_of(argv))}.lock").st_mtime
-            if waited >= CROWD or not 0 <= lately < PATIENCE:
+            if not left or not 0 <= lately < PATIENCE:
                 raise
+    return b""
 
 
 def _wake(posix: "Any", folder: str) -> None:

@@ -21,6 +21,7 @@ import time
 
 from .. import hook, jsonio, ledger, policy
 from ..systemone import client
+from ..text import redact
 from . import ask, relay
 
 TYPE_CHECKING = False
@@ -319,6 +320,7 @@ def _child(listener: socket.socket, alive: int, say: int, name: str, secret: str
     _rehearse(1)
     listener.setblocking(False)
     wait = _waiter(listener.fileno(), alive)
+    words = redact.known()
     watchdogs: list[_thread.LockType] = []  # those that may still live: each ends by itself
     for number in range(SERVED):
         line = _next(listener, alive, wait, REST if number else None)
@@ -336,6 +338,7 @@ def _child(listener: socket.socket, alive: int, say: int, name: str, secret: str
         os.chdir("/")  # it may be unmounted now, or removed
         os.environ.clear()
         client.relay = None
+        redact.forget(words)
         if watched is None or left_open:
             return
         watchdogs = [one for one in [*watchdogs, watched] if one.locked()]

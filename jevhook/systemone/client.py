@@ -415,20 +415,24 @@ class _Exchange:
     def connect(self, host: str, port: int) -> None:
         """The first address that answers, each tried ``STAGGER`` after the one before (RFC 8305): a first one that
         swallows everything (IPv6 in many a home) cost every call half its deadline when they were tried in turn."""
-        import select
+        import selectors
         import socket
 
         pool = self.pool
         found = socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM) if pool is None else pool.resolved(host, port)
-        targets = found[:4]
-        trying: list[socket.socket] = []
+        targets = list(found[:4])
         problem: OSError | None = None
+        trying = selectors.DefaultSelector()
         try:
-            while targets or trying:
+            while targets or trying.get_map():
                 if targets:
                     family, kind, protocol, _, target = targets.pop(0)
-                    sock = socket.socket(family, kind, protocol)
-                    trying.append(sock)
+                    try:
+                        sock = socket.socket(family, kind, protocol)
+                    except OSError as error:  # no such family here
+                        problem = error
+                        continue
+                    trying.register(sock, selectors.EVENT_WRITE)
                     sock.setblocking(False)
                     try:
                         sock.connect(target)
@@ -436,27 +440,28 @@ class _Exchange:
                         pass
                     except OSError as error:
                         problem = error
-                        trying.remove(sock)
+                        trying.unregister(sock)
                         sock.close()
                         continue
-                patience = min(self.left(), STAGGER)
-                _, ready, failed = select.select([], trying, trying, patience)
-                for sock in {*ready, *failed}:
-                    trying.remove(sock)
+                for key, _ in trying.select(min(self.left(), STAGGER)):
+                    sock = key.fileobj  # type: ignore[assignment]
+                    trying.unregister(sock)
                     wrong = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-                    if not wrong:
-                        self.sock = sock
-                        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                        if not self.where.secure and not is_loopback(str(sock.getpeername()[0])):
-                            raise JudgeError(
-                                "config", f"{self.call.service}: {host} is not this machine, plain http is refused"
-                            )
-                        return
-                    problem = OSError(wrong, os.strerror(wrong))
-                    sock.close()
+                    if wrong:
+                        problem = OSError(wrong, os.strerror(wrong))
+                        sock.close()
+                        continue
+                    self.sock = sock
+                    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                    if not self.where.secure and not is_loopback(str(sock.getpeername()[0])):
+                        raise JudgeError(
+                            "config", f"{self.call.service}: {host} is not this machine, plain http is refused"
+                        )
+                    return
         finally:
-            for sock in trying:
-                sock.close()
+            for key in list(trying.get_map().values()):
+                key.fileobj.close()  # type: ignore[union-attr]
+            trying.close()
         raise problem or OSError()
 
     def tunnel(self, credentials: str) -> None:

@@ -13,6 +13,7 @@ _DIGITS = frozenset("0123456789")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _HEX = "0123456789abcdefABCDEFx"
 _SHORT = 64
+_MOST = 20_000
 
 
 def _set(words: str) -> frozenset[str]:
@@ -32,6 +33,8 @@ class Folded(dict[str, str]):
             found = word if len(word) < _SHORT else word[:8]
         else:
             found = _folded(word)
+        if len(self) >= _MOST:  # of a result of megabytes in which no word comes twice
+            self.clear()
         self[word] = found
         return found
 

@@ -79,6 +79,17 @@ NO, WEAK, SECRET, WIDE = 0, 1, 2, 3
 _ranks: dict[str, int] = {}
 
 
+def known() -> int:
+    """How many words have been looked at; for ``forget``."""
+    return len(_ranks)
+
+
+def forget(beyond: int) -> None:
+    """What was looked at since ``known`` said ``beyond``: a token without an end of a name before it is a word, too."""
+    while len(_ranks) > beyond:
+        _ranks.popitem()
+
+
 def _words(name: str) -> list[str]:
     found: list[str] = []
     start, last = 0, len(name)

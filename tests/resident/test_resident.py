@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from jevhook import ledger, policy
-from jevhook.hook import MAX_INPUT
+from jevhook.hook import MAX_INPUT, WATCHDOG
 from jevhook.resident import ask, serve
 from tests.resident.warm import ALONE, MAIN, Warm, end, hook, name_of, speak, talk
 from tests.test_rules import RAW
@@ -400,7 +400,8 @@ def test_children_that_are_killed_are_replaced(tmp_path: Path) -> None:
 
 def settled(warm: Warm) -> set[str]:
     """The warm process's children, when all of them wait."""
-    while len(_waiting(warm)) < serve.WAITING + 1:
+    until = time.monotonic() + 20
+    while len(_waiting(warm)) < serve.WAITING + 1 and time.monotonic() < until:
         time.sleep(0.01)
     time.sleep(0.2)
     return set(_waiting(warm))
@@ -417,9 +418,9 @@ def test_children_judge_one_event_after_another(tmp_path: Path) -> None:
         for _ in range(2):
             for number in range(6):
                 assert b'"deny"' in warm.hook(event("rm -rf ~/", tool_use_id=f"t{number}")).stdout
-            assert settled(warm) == before
+            assert settled(warm) >= before  # where an event was slow another child was made meanwhile
             time.sleep(3.5)
-        assert settled(warm) == before
+        assert settled(warm) >= before
         for child in before:
             assert len(os.listdir(f"/proc/{child}/task")) == 1
             assert {os.readlink(f"/proc/{child}/fd/{handle}") for handle in (0, 1, 2)} == {"/dev/null"}
@@ -513,6 +514,9 @@ def test_waiting_in_a_crowd_does_not_use_up_the_watchdog(tmp_path: Path, private
     place.joinpath("config.toml").write_text("watchdog = 1\n")
     listener, beat = standing_in(tmp_path / "r")  # it never takes one
     hook(event("ls"))
+    # The watchdog looks four times a second: judging has to take longer than that.
+    line = "git add src/a.py && git commit -m 'change a' && npm run build -- --mode production | tee build.log\n"
+    slow = event(line * (110_000 // len(line)) + "rm -rf ~/")
     over = threading.Event()
 
     def others() -> None:
@@ -525,7 +529,7 @@ def test_waiting_in_a_crowd_does_not_use_up_the_watchdog(tmp_path: Path, private
         waited = 0.0
         for _ in range(5):  # a machine that stops our thread for a tenth of a second ends the hook's patience
             began = time.monotonic()
-            assert b'"deny"' in hook(event("rm -rf ~/"), "--resident", str(tmp_path / "r")).stdout
+            assert b'"deny"' in hook(slow, "--resident", str(tmp_path / "r")).stdout
             waited = time.monotonic() - began
             if waited > ask.CROWD:
                 break
@@ -534,6 +538,38 @@ def test_waiting_in_a_crowd_does_not_use_up_the_watchdog(tmp_path: Path, private
         over.set()
         busy.join()
         listener.close()
+
+
+def test_an_event_that_does_not_end_is_left_to_the_lane(tmp_path: Path) -> None:
+    """The lane has a watchdog; a hook that read on by itself would have waited for as long as its host."""
+    with Warm(tmp_path / "r") as warm:
+        reads, into = os.pipe()
+        os.write(into, event("ls")[:-1])
+        began = time.monotonic()
+        command = [*ALONE, "hook", "--resident", str(warm.folder)]
+        process = subprocess.Popen(command, stdin=reads, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        os.close(reads)
+        said, told = process.communicate(timeout=30)
+        assert (process.returncode, said, told.count(b"\n")) == (0, b"", 1)
+        assert time.monotonic() - began < ask.SLOW + WATCHDOG + 5
+        os.close(into)
+    assert [entry["reason"] for entry in lines()] == ["timeout"]
+
+
+@pytest.mark.parametrize("pause", [0.3, 1.3])
+def test_an_event_that_comes_in_pieces_is_read_whole(pause: float, tmp_path: Path) -> None:
+    data = event("rm -rf ~/", padding="x" * 200_000)
+    with Warm(tmp_path / "r") as warm:
+        command = [*ALONE, "hook", "--resident", str(warm.folder)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert process.stdin is not None
+        for at in range(0, len(data), 70_000):
+            process.stdin.write(data[at : at + 70_000])
+            process.stdin.flush()
+            time.sleep(pause / 3)
+        said, told = process.communicate(timeout=30)
+        assert (process.returncode, told) == (0, b"") and b'"deny"' in said
+    assert len(lines()) == 1
 
 
 def test_a_hook_waits_for_one_that_goes_on(tmp_path: Path) -> None:
@@ -631,7 +667,7 @@ def test_a_hook_never_judges_what_the_warm_process_still_has(monkeypatch: pytest
 
     threading.Thread(target=serving, daemon=True).start()
     code = ask._exchange(sys.modules["posix"], sys.modules["_socket"], ours, ["--host", "claude"], event("ls"))
-    assert code == (0, True)
+    assert code[0] == 0 and code[1] > 0
 
 
 def test_one_that_dies_late_has_used_up_the_hooks_time(tmp_path: Path) -> None:
@@ -741,7 +777,7 @@ def test_an_event_imports_nothing_of_ours_any_more(tmp_path: Path) -> None:
 
 
 def test_an_event_leaves_nothing_for_the_next_one(tmp_path: Path) -> None:
-    """One child judges many events.  What may grow: words with their rank, expressions, the key (forgotten before the
+    """One child judges many events.  What may grow: expressions, the key (forgotten before the
     next event), and cache files as they were read; nothing that is there may get another value."""
     paths = [str(path) for path in sorted(EVENTS.rglob("*.json"))]
     for number, example in enumerate(
@@ -763,7 +799,6 @@ def test_an_event_leaves_nothing_for_the_next_one(tmp_path: Path) -> None:
     remains = json.loads(said.stdout)
     assert set(remains) == {*paths, str(broken)}
     allowed = {
-        "jevhook.text.redact._ranks",
         "jevhook.text.redact._compiled",
         "jevhook.ledger._keys",
         "jevhook.policy.kept",
