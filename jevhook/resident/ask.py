@@ -180,7 +180,7 @@ def _taken(posix: "Any", line: "Any", argv: list[str]) -> bytes:
     """What they say first.  Of 100 hooks at once most were tired of waiting and judged alone, at five times the work."""
     import time
 
-    for left in range(int(CROWD / PATIENCE), -1, -1):
+    for left in reversed(range(int(CROWD / PATIENCE))):
         try:
             return line.recv(1)  # type: ignore[no-any-return]
         except TimeoutError:
