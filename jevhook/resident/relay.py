@@ -50,6 +50,7 @@ class Pool:
         self.used: dict[tuple[bool, str, int], tuple[float, client.Address]] = {}
         self.names: dict[tuple[str, int], tuple[float, Any]] = {}
         self.certificates: ssl.SSLContext | None = None
+        self.sessions: dict[tuple[bool, str, int], ssl.SSLSession] = {}
 
     def take(self, where: client.Address) -> socket.socket | None:
         key = (where.secure, where.host, where.port)
@@ -65,12 +66,20 @@ class Pool:
         return None
 
     def put(self, where: client.Address, sock: socket.socket) -> None:
+        key = (where.secure, where.host, where.port)
+        session = getattr(sock, "session", None)  # after the first answer: a server's tickets come after its greeting
         with self.lock:
-            kept = self.open.setdefault((where.secure, where.host, where.port), [])
+            if session is not None:
+                self.sessions[key] = session
+            kept = self.open.setdefault(key, [])
             kept.append((time.monotonic(), sock))
             for _, old in kept[:-KEPT]:
                 old.close()
             del kept[:-KEPT]
+
+    def session(self, where: client.Address) -> ssl.SSLSession | None:
+        with self.lock:
+            return self.sessions.get((where.secure, where.host, where.port))
 
     def context(self, service: str) -> ssl.SSLContext:
         with self.lock:

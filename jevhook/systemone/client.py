@@ -93,6 +93,9 @@ class Pool(Protocol):
     def context(self, service: str) -> ssl.SSLContext:
         """The certificates that count, read once."""
 
+    def session(self, where: Address) -> ssl.SSLSession | None:
+        """The TLS session of the last connection to ``where``, for a shorter handshake."""
+
     def resolved(self, host: str, port: int) -> Any:
         """What ``socket.getaddrinfo`` says, as of a minute ago at most."""
 
@@ -408,7 +411,10 @@ class _Exchange:
             assert plain is not None
             plain.settimeout(self.left())
             # The handshake comes after self.sock is set: give_up() must be able to reach it.
-            wrapped = context.wrap_socket(plain, server_hostname=where.host, do_handshake_on_connect=False)
+            known = pool.session(where) if pool is not None else None
+            wrapped = context.wrap_socket(
+                plain, server_hostname=where.host, do_handshake_on_connect=False, session=known
+            )
             self.sock = wrapped
             wrapped.do_handshake()
 

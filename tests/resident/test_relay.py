@@ -233,6 +233,8 @@ def test_a_tls_connection_is_kept_and_one_that_was_closed_is_not_used(certificat
             kept[0][1].shutdown(2)  # as a server's own idle limit does
         assert client.ask(call(seen.port), 5.0, pool).status == 200
         assert (seen.calls, len(seen.connections)) == (4, 2)
+        (sock,) = [sock for kept in pool.open.values() for _, sock in kept]
+        assert isinstance(sock, ssl.SSLSocket) and sock.session_reused, "the second handshake was a short one"
 
 
 def test_a_service_is_greeted_before_the_next_call(certificate: Path) -> None:
