@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -149,7 +150,7 @@ def decided(
     monkeypatch.setattr(points, "load", lambda name: known[name])
     changes.setdefault("modes", {"default": "active"})
     chosen = policy(**changes)
-    return decide(EVENT, chosen, Context(chosen, {}, time.monotonic()), host)
+    return decide(EVENT, chosen, Context(chosen, {"HOME": os.environ["HOME"]}, time.monotonic()), host)
 
 
 @pytest.mark.parametrize(
