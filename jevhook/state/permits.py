@@ -101,7 +101,7 @@ def grant(found: Mapping[str, Any], env: Mapping[str, str], now: float) -> None:
         raise OSError(distrusted(env) or f"{folder(env)} is not a private directory of yours")
     call = str(found["call"])
     kept = {"call": call, "at": now, "code": found["code"], "rule": found.get("rule", "")}
-    _put(os.path.join(place, f"{call[:40]}.permit"), kept, now)
+    _put(os.path.join(place, f"{call[:40]}.permit"), kept)
 
 
 def take(call: str, env: Mapping[str, str], cwd: str, now: float, seconds: float) -> dict[str, Any] | None:
@@ -185,28 +185,24 @@ def _trusted(env: Mapping[str, str], cwd: str, *, make: bool = False) -> str:
 
 def _claim(path: str, kept: dict[str, Any], now: float) -> bool:
     """Make the offer at ``path`` this call's; False where it is another call's, however close the race."""
-    there = _read(path)
-    if there is None and not os.path.lexists(path):
-        aside = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
-        _put(aside, kept, now)
-        try:
-            os.link(aside, path)
-            return True
-        except FileExistsError:
-            there = _read(path)
-        finally:
-            os.unlink(aside)
-    if there is not None and there["call"] != kept["call"] and now - _at(there) <= OFFERED_SECONDS:
-        return False
-    _put(path, kept, now)
+    aside = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    _put(aside, kept)
+    try:
+        os.link(aside, path)  # the one step that of any number of hooks only one can take: nothing is looked at before
+    except FileExistsError:
+        there = _read(path)
+        if there is not None and there["call"] != kept["call"] and now - _at(there) <= OFFERED_SECONDS:
+            return False
+        _put(path, kept)
+    finally:
+        os.unlink(aside)
     return True
 
 
-def _put(path: str, kept: dict[str, Any], now: float) -> None:
+def _put(path: str, kept: dict[str, Any]) -> None:
     from ..config import write_private
 
     write_private(path, jsonio.dumps(kept).encode("ascii"))
-    os.utime(path, (now, now))
 
 
 def _read(path: str) -> dict[str, Any] | None:

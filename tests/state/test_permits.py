@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from jevhook.event import Event
 from jevhook.state import permits
 
-NOW = 1_800_000_000.0
+NOW = time.time()  # what is kept is as old as its file: prune looks at the disk's clock
 
 
 @pytest.fixture
@@ -95,15 +96,25 @@ def test_what_is_no_code_finds_nothing(env: dict[str, str], code: str) -> None:
 def test_two_calls_whose_letters_are_the_same_get_two_codes(
     env: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(permits, "_codes", lambda digest: ["BBBBB", "CCCCC", digest[:0] + "DDDDD"])
-    events = [call(command=f"make deploy-{n}") for n in range(4)]
-    with ThreadPoolExecutor(4) as pool:
-        codes = list(pool.map(lambda e: permits.offer(e, permits.bound_to(e, env), None, env, NOW), events))
-    assert sorted(codes) == ["", "BBBBB", "CCCCC", "DDDDD"], "the fourth finds every code taken"
-    for event, code in zip(events, codes, strict=True):
-        if code:
-            found = permits.offered(code, env, NOW)
-            assert found is not None and found["what"] == event.input["command"]
+    # Two hooks once took one code: each saw no file, one made it, and the other then wrote over it.
+    monkeypatch.setattr(permits, "_codes", lambda digest: ["BBBBB", "CCCCC", "DDDDD"])
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            for turn in range(50):
+                home = {**env, "XDG_STATE_HOME": f"{env['XDG_STATE_HOME']}{turn}"}
+                events = [call(command=f"make deploy-{n}") for n in range(4)]
+                codes = list(
+                    pool.map(lambda e, at: permits.offer(e, permits.bound_to(e, at), None, at, NOW), events, [home] * 4)
+                )
+                assert sorted(codes) == ["", "BBBBB", "CCCCC", "DDDDD"], "the fourth finds every code taken"
+                for event, code in zip(events, codes, strict=True):
+                    if code:
+                        found = permits.offered(code, home, NOW)
+                        assert found is not None and found["what"] == event.input["command"]
+    finally:
+        sys.setswitchinterval(usual)
 
 
 def test_files_are_private_and_secrets_are_not_kept(env: dict[str, str]) -> None:
