@@ -68,12 +68,7 @@ def off() -> None:
     at_keyboard("jevhook resident off")
     from ..resident import serve
 
-    place = folder(dict(os.environ))
-    was = serve.stop(place)
-    for name in os.listdir(place) if os.path.isdir(place) else []:
-        os.unlink(os.path.join(place, name))
-    if os.path.isdir(place):
-        os.rmdir(place)
+    was = serve.off(folder(dict(os.environ)))
     click.echo("off: it was running and has ended" if was else "off: it was not running")
 
 

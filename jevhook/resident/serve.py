@@ -487,6 +487,21 @@ def stop(folder: str) -> bool:
         line.close()
 
 
+def off(folder: str) -> bool:
+    """Take the folder away, so that no hook asks or starts one any more; whether one was running.  Raises OSError."""
+    was = stop(folder)
+    aside = f"{folder}.{os.getpid()}"
+    try:
+        os.rename(folder, aside)  # at once: a hook may start another one and have it make files here meanwhile
+    except FileNotFoundError:
+        return was
+    was = stop(aside) or was
+    import shutil
+
+    shutil.rmtree(aside)
+    return was
+
+
 def state(folder: str) -> dict[str, Any]:
     """{"folder", "on", "running", "socket"}: whether hooks may ask one, and whether one answers."""
     name = ask.socket_name(folder)

@@ -720,6 +720,16 @@ def test_what_is_installed_beside_it_does_not_hide_the_standard_library(tmp_path
     assert (done.returncode, done.stderr) == (0, b"") and b'"deny"' in done.stdout
 
 
+def test_off_takes_the_folder_away_whatever_is_in_it(tmp_path: Path) -> None:
+    folder = tmp_path / "warm"
+    with Warm(folder) as warm:
+        (folder / "of somebody").mkdir()
+        (folder / "of somebody" / "file").write_text("x")
+        assert serve.off(str(folder)) is True
+        assert warm.process.wait(10) == 0
+    assert not list(tmp_path.iterdir()) and serve.off(str(folder)) is False
+
+
 def test_two_do_not_listen_in_one_folder(tmp_path: Path) -> None:
     with Warm(tmp_path / "r") as warm:
         second = subprocess.run([*ALONE, "resident", "serve", str(warm.folder)], timeout=30, check=False)
