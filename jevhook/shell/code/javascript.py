@@ -755,6 +755,7 @@ def _value(reader: Reader, name: str) -> Any:
 
 LANGUAGE = Language(
     "node",
+    arrow="=>",
     line_comments=("//", "#!"),
     block=("/*", "*/"),
     quotes={"'": "plain", '"': "plain", "`": "js"},

@@ -14,7 +14,7 @@ from .record import (
     perform,
     text,
 )
-from .tokens import Body, Language, Lexer, Reader, Token
+from .tokens import Body, Language, Lexer, Reader, Token, ended_function, made_function, return_statement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,39 +98,6 @@ def _request(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) ->
     return perform(reader.record, "send" if len(args) > 1 else "http", args, {}, at)
 
 
-def _function(reader: Reader) -> None:
-    made = _make(reader)
-    if made is not None and made.name:
-        reader.vars[made.name] = made
-        reader.methods.setdefault(made.name.rpartition(".")[2], made)
-
-
-def _function_value(reader: Reader) -> Any:
-    return _make(reader) or NOTHING
-
-
-def _make(reader: Reader) -> Body | None:
-    close = reader.match.get(reader.i)
-    reader.i += 1
-    name = ""
-    while reader.i < len(reader.tokens) and not reader.op("("):
-        token = reader.tokens[reader.i]
-        if token.kind not in "io":
-            return None
-        name += token.value if token.value != ":" else "."
-        reader.i += 1
-        if len(name) > 200:
-            return None
-    end = reader.match.get(reader.i, -1)
-    if end < 0 or close is None:
-        return None
-    params = reader.params(reader.i, end)
-    made = Body(name, params, reader, end + 1, close)
-    reader.bodies.append(made)
-    reader.i = close + 1
-    return made
-
-
 def _for(reader: Reader) -> None:
     """for line in io.popen("ls"):lines() do"""
     reader.i += 1
@@ -173,13 +140,6 @@ def _local(reader: Reader) -> None:
 
 def _pairs(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     return args[0] if args else NOTHING
-
-
-def _return(reader: Reader) -> None:
-    reader.i += 1
-    if not reader.op(";") and not reader.word("end"):
-        value = reader.expression()
-        reader.result = value if reader.result is NOTHING else either(reader.result, value)
 
 
 def _value(reader: Reader, name: str) -> Any:
@@ -243,15 +203,16 @@ LANGUAGE = Language(
         "*reverse": lambda reader, owner, args, opts, at: owner[::-1] if isinstance(owner, str) else NOTHING,
     },
     hooks={
-        "function": _function,
-        "=function": _function_value,
+        "function": ended_function,
+        "=function": lambda reader: made_function(reader) or NOTHING,
         "for": _for,
-        "return": _return,
+        "return": return_statement,
         "local": _local,
     },
     skips=("if", "while", "else", "elseif", "do", "repeat", "until", "then", "end", "break", "goto"),
     member=(".", ":"),
     blocks=("function", "do", "if", "repeat"),
+    named="}",
     value=_value,
     attribute=_attribute,
     literal=literal,

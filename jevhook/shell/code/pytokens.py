@@ -151,6 +151,7 @@ _TABLE.update(
 
 LANGUAGE = Language(
     "pytokens",
+    named=")",
     line_comments=("#",),
     quotes={"'": "python", '"': "python"},
     command="",

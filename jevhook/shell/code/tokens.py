@@ -98,7 +98,7 @@ class Language:
     """A language's lexical rules and its tables.
 
     ``quotes``    quote character -> how its string is read: raw (``\\\\`` and the quote only), none (nothing is
-                  escaped), plain (escapes), js (template), and perl, php, ruby (escapes and interpolation)
+                  escaped), plain (escapes), js (template), and perl, php, ruby, julia (escapes and interpolation)
     ``command``   quote characters whose string is a shell line
     ``sigils``    characters that begin a variable
     ``concat``    operators that join texts; "" in it stands for two values side by side
@@ -112,6 +112,9 @@ class Language:
     ``literal``   function (lexer) -> token or None: quote-like literals of the language's own
     ``before``    function (reader), called where a statement begins
     ``binary``    function (reader, operator, left) -> value or None: operators that do more than compute
+    ``arrow``     what stands between a function's parameters and its body in an expression
+    ``inside``    function (value) -> how a value stands in a command string, where that is not as it is
+    ``named``     closing brackets inside which ``name = value`` is a pair, not an assignment
     """
 
     def __init__(
@@ -141,6 +144,9 @@ class Language:
         word_functions: Sequence[str] = ("function",),
         before: Callable[[Reader], None] | None = None,
         binary: Callable[[Reader, str, Any], Any] | None = None,
+        named: str = "",
+        arrow: str = "",
+        inside: Callable[[Any], Any] | None = None,
     ) -> None:
         self.name = name
         self.line_comments = tuple(line_comments)
@@ -166,6 +172,9 @@ class Language:
         self.functions = frozenset(word_functions)
         self.before = before
         self.binary = binary
+        self.named = named
+        self.arrow = arrow
+        self.inside = inside
 
 
 # ---- the tokeniser
@@ -192,10 +201,11 @@ class Lexer:
         return token
 
     def run(self, until: str = "") -> list[Token]:
-        """The tokens up to the end, or up to an unmatched ``}`` (which is stepped over)."""
+        """The tokens up to the end, or up to an unmatched bracket ``until`` (which is stepped over)."""
         source, size, language = self.text, self.size, self.language
         quotes, sigils, extra = language.quotes, language.sigils, language.extra
         nested = 0
+        opens = "(" if until == ")" else "{"
         while self.i < size:
             c = source[self.i]
             if c == " " or c == "\t" or c == "\r":
@@ -245,9 +255,9 @@ class Lexer:
             if c == "/" and language.regex and self.regex():
                 continue
             if until:
-                if c == "{":
+                if c == opens:
                     nested += 1
-                elif c == "}":
+                elif c == until:
                     if nested == 0:
                         self.i += 1
                         return self.tokens
@@ -422,7 +432,7 @@ class Lexer:
                 continue
             if c in "\1\2":
                 c = "\0"
-            if (c == "$" or c == "#" or c == "@" or c == "{") and mode in ("js", "perl", "php", "ruby"):
+            if (c == "$" or c == "#" or c == "@" or c == "{") and mode in ("js", "perl", "php", "ruby", "julia"):
                 found = self.interpolated(c, mode)
                 if found is not None:
                     if now:
@@ -477,6 +487,10 @@ class Lexer:
         after = source[i + 1 : i + 2]
         if (mode == "js" and c == "$" and after == "{") or (mode == "ruby" and c == "#" and after == "{"):
             return self.inner(i + 2)
+        if mode == "julia" and c == "$":
+            if after == "(":
+                return self.inner(i + 2, ")")
+            return self.named(i) if after.isalpha() or after == "_" else None
         if mode == "php":
             if c == "{" and after == "$":
                 return self.inner(i + 1)
@@ -495,14 +509,14 @@ class Lexer:
                 return []
         return None
 
-    def inner(self, start: int) -> list[Token]:
+    def inner(self, start: int, close: str = "}") -> list[Token]:
         if self.depth > 12:
             self.record.understood = False
-            end = self.text.find("}", start)
+            end = self.text.find(close, start)
             self.i = self.size if end < 0 else end + 1
             return []
         lexer = Lexer(self.text, self.language, self.record, start, self.depth + 1)
-        tokens = lexer.run("}")
+        tokens = lexer.run(close)
         self.i = max(lexer.i, self.i + 1)
         return tokens
 
@@ -525,6 +539,9 @@ class Lexer:
             name = source[j:k]
             j = k
         name = name.lstrip("$")
+        if self.language.name == "julia":
+            self.i = j
+            return [Token("i", name, start, j, False, False)]
         tokens = [Token("v", source[start] + name, start, j, False, False)]
         for _ in range(3):
             k = j + 2 if source.startswith("->", j) else j
@@ -1007,12 +1024,16 @@ class Reader:
         finally:
             self.depth -= 1
 
-    def string(self, token: Token) -> Any:
+    def string(self, token: Token, inside: Callable[[Any], Any] | None = None) -> Any:
         if isinstance(token.value, str):
             return token.value
         out: Any = ""
         for part in token.value:
-            out = concat(out, part if isinstance(part, str) else self.aside(part))
+            if isinstance(part, str):
+                out = concat(out, part)
+            else:
+                value = self.aside(part)
+                out = concat(out, value if inside is None else inside(value))
         return out
 
     def aside(self, tokens: list[Token]) -> Any:
@@ -1033,7 +1054,7 @@ class Reader:
             self.tokens, self.match, self.i = saved
 
     def command(self, token: Token, first: int) -> Any:
-        line = self.string(token)
+        line = self.string(token, self.language.inside)
         return perform(self.record, "shell", [line], {}, (token.start, token.end))
 
     def identifier(self, token: Token) -> tuple[Any, str]:
@@ -1048,7 +1069,7 @@ class Reader:
         if hook is not None:
             return hook(self), ""
         self.i += 1
-        if after is not None and after.kind == "o" and after.value == "=>" and language.name == "node":
+        if after is not None and after.kind == "o" and after.value == language.arrow:
             self.i += 1
             return self.arrow([name]), ""
         return self.get(name), name
@@ -1069,6 +1090,8 @@ class Reader:
                     continue
                 if token.value in (")", "]", "}", ",", ";") and depth == 0:
                     break
+            if token.kind == "l" and place > start:
+                break
             if token.line and place > start and token.kind == "i" and self.tokens[place - 1].kind != "o":
                 break
             place += 1
@@ -1084,14 +1107,14 @@ class Reader:
         language = self.language
         if token.value == "(":
             close = self.match.get(first, -1)
-            if language.name == "node" and 0 < close < len(self.tokens) - 1:
+            if language.arrow and 0 < close < len(self.tokens) - 1:
                 after = close + 1
-                if self.tokens[after].value == ":":  # a TypeScript return type
+                if self.tokens[after].value == ":" and language.name == "node":  # a TypeScript return type
                     for place in range(after, min(after + 8, len(self.tokens))):
-                        if self.tokens[place].value == "=>":
+                        if self.tokens[place].value == language.arrow:
                             after = place
                             break
-                if self.tokens[after].value == "=>":
+                if self.tokens[after].value == language.arrow:
                     params = self.params(first, close)
                     self.i = after + 1
                     return self.arrow(params)
@@ -1180,9 +1203,7 @@ class Reader:
             if after.value == "=>" and language in ("perl", "ruby", "php"):
                 self.i += 2
                 return str(token.value).lstrip("-")
-            if after.value == "=" and (
-                (language == "lua" and close == "}") or (language == "pytokens" and close == ")")
-            ):
+            if after.value == "=" and close and close in self.language.named:
                 self.i += 2
                 return str(token.value)
         if language == "ruby" and token.kind == "o" and token.value == ":" and after.kind == "i":
@@ -1529,6 +1550,44 @@ class Reader:
             self.call_body(one, given)
 
 
+def ended_function(reader: Reader) -> None:
+    """``function name(params) … end``, a statement."""
+    made = made_function(reader)
+    if made is not None and made.name:
+        reader.vars[made.name] = made
+        reader.methods.setdefault(made.name.rpartition(".")[2], made)
+
+
+def made_function(reader: Reader) -> Body | None:
+    """A function whose body the word ``end`` closes, the cursor being on the word ``function``."""
+    close = reader.match.get(reader.i)
+    reader.i += 1
+    name = ""
+    while reader.i < len(reader.tokens) and not reader.op("("):
+        token = reader.tokens[reader.i]
+        if token.kind not in "io":
+            return None
+        name += token.value if token.value != ":" else "."
+        reader.i += 1
+        if len(name) > 200:
+            return None
+    end = reader.match.get(reader.i, -1)
+    if end < 0 or close is None:
+        return None
+    params = reader.params(reader.i, end)
+    made = Body(name, params, reader, end + 1, close)
+    reader.bodies.append(made)
+    reader.i = close + 1
+    return made
+
+
+def return_statement(reader: Reader) -> None:
+    reader.i += 1
+    if not reader.op(";") and not reader.word("end"):
+        value = reader.expression()
+        reader.result = value if reader.result is NOTHING else either(reader.result, value)
+
+
 def fresh_value(value: Any) -> bool:
     return isinstance(value, int | float | dict) or value is None
 
@@ -1698,13 +1757,13 @@ def pair(tokens: list[Token], language: Language) -> dict[int, int]:
             if member:
                 pass
             elif word == "end":
-                if blocks:
+                if blocks and not (language.name == "julia" and stack and stack[-1][0] == "["):  # else x[end]
                     match[blocks.pop()] = place
             elif word in language.blocks:
                 if word in ("if", "unless", "while", "until", "for", "repeat"):
                     if fresh or language.name == "lua":
                         blocks.append(place)
-                        loop = word in ("while", "until", "for")
+                        loop = word in ("while", "until", "for") and language.name != "julia"
                 elif word == "do":
                     if not loop:
                         blocks.append(place)

@@ -40,18 +40,17 @@ NAMES = {
         "ydotool zellij"
     ),
     "interpreters": (
-        ". ash bash cmd csh dash fish gmake ipython irb ksh lua luajit make mksh osascript perl posh "
-        "powershell pwsh pwsh-sh pypy pypy3 rbash ruby sh source tcsh ts-node tsx yash zsh"
+        ". R Rscript ash bash cmd csh dash fish gmake ipython irb julia ksh lua luajit make mksh osascript "
+        "perl posh powershell pwsh pwsh-sh pypy pypy3 rbash ruby sh source tcsh ts-node tsx yash zsh"
     ),
     "network": (
-        "GET R Rscript ab aria2c axel bore cancel chisel clojure cloudflared croc crystal curl curl.exe "
-        "curlftpfs dart davfs2 devtunnel dig drill elixir erl fetch ffsend finger frpc ftp ftpput gcsfuse ghc "
-        "gist go groovy guile host hping3 http httpie https java jjs jrunscript jshell julia lftp links "
-        "localtunnel lp lpr lt lwp-download lwp-request lynx magic-wormhole mail mailx msmtp mutt nc "
-        "nc.openbsd nc.traditional ncat ncftpput netcat ngrok nslookup ocaml octave pastebinit ping pinggy "
-        "racket rclone resolvectl restic rlogin runghc rust-script s3fs scala scp sendmail sftp smbclient "
-        "socat socket sshfs swaks swift tailscale tclsh telnet tftp transfer w3m wget wget2 whois wish "
-        "wormhole xh zrok ztcp"
+        "GET ab aria2c axel bore cancel chisel clojure cloudflared croc crystal curl curl.exe curlftpfs dart "
+        "davfs2 devtunnel dig drill elixir erl fetch ffsend finger frpc ftp ftpput gcsfuse ghc gist go groovy "
+        "guile host hping3 http httpie https java jjs jrunscript jshell lftp links localtunnel lp lpr lt "
+        "lwp-download lwp-request lynx magic-wormhole mail mailx msmtp mutt nc nc.openbsd nc.traditional ncat "
+        "ncftpput netcat ngrok nslookup ocaml octave pastebinit ping pinggy racket rclone resolvectl restic "
+        "rlogin runghc rust-script s3fs scala scp sendmail sftp smbclient socat socket sshfs swaks swift "
+        "tailscale tclsh telnet tftp transfer w3m wget wget2 whois wish wormhole xh zrok ztcp"
     ),
     "system": (
         "aa-complain aa-disable aa-teardown addgroup adduser apk apt apt-get aptitude arptables auditctl brew "

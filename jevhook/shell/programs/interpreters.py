@@ -259,7 +259,7 @@ def source(inv: Invocation) -> Flow:
 _LANGUAGES = {
     "python": "python", "python2": "python", "python3": "python", "pypy": "python", "pypy3": "python", "ipython": "python", "node": "node", "nodejs": "node",
     "bun": "node", "deno": "node", "tsx": "node", "ts-node": "node", "perl": "perl", "ruby": "ruby", "irb": "ruby", "php": "php", "lua": "lua", "luajit": "lua",
-    "awk": "awk", "gawk": "awk", "mawk": "awk", "nawk": "awk",
+    "Rscript": "r", "R": "r", "julia": "julia", "awk": "awk", "gawk": "awk", "mawk": "awk", "nawk": "awk",
 }  # fmt: skip
 
 
@@ -272,17 +272,26 @@ def _language(program: str, first: str, path: str) -> str | None:
 # Options that carry code, by program: what stands behind them is read.
 _CODE_FLAGS = {
     "python": ("-c",), "node": ("-e", "--eval", "-p", "--print", "-pe"), "perl": ("-e", "-E"), "ruby": ("-e",), "php": ("-r", "-B", "-R", "-E"), "lua": ("-e",),
+    "r": ("-e",), "julia": ("-e", "-E", "--eval", "--print"),
 }  # fmt: skip
 _VALUED = {
     "python": ("-W", "-X", "--check-hash-based-pycs"), "node": ("-r", "--require", "--import", "--loader", "--env-file", "--conditions", "-C"),
     "perl": ("-I", "-M", "-m"), "ruby": ("-I", "-r", "-C", "-E"), "php": ("-d", "-c", "-z", "-t", "-S"), "lua": ("-l",),
+    "r": ("-g", "--gui", "-d", "--debugger"), "julia": ("-t", "--threads", "-p", "--procs", "-J", "--sysimage", "-C", "-O", "-g", "-m"),
 }  # fmt: skip
 
 
 def program(inv: Invocation) -> Flow | None:
-    """python, node, perl, ruby, php, lua with code or a script."""
+    """python, node, perl, ruby, php, lua, R, julia with code or a script."""
     language = _LANGUAGES[inv.name.rstrip("0123456789.") if inv.name not in _LANGUAGES else inv.name]
     args = inv.args
+    if inv.name == "R":
+        if args[:1] == ["CMD"] and args[1:2] != ["BATCH"]:
+            return None
+        args = [a.removeprefix("--file=") for a in args if a not in ("CMD", "BATCH", "-f")]
+    elif language == "julia":
+        for path in values_of(args, "-L", "--load"):
+            _script(inv, path, [], inv.name)
     if inv.name in ("bun", "deno"):
         return _bun(inv)
     flags, valued = _CODE_FLAGS[language], _VALUED[language]
@@ -350,6 +359,8 @@ def program(inv: Invocation) -> Flow | None:
         if in_place:
             for path in [a for a in rest if a[:1] != "-"]:
                 inv.add("write", inv.target(path), facts=("in-place",))
+        if language != "php":  # whose codes are put at three places of a program
+            codes = ["\n".join(codes)]
         for code in codes:
             code_effects(inv, language, code, rest)
         return Flow(

@@ -1187,7 +1187,7 @@ READERS: dict[str, Callable[[Invocation], Flow | None]] = {
     "bore": uploader, "gist": uploader, "pastebinit": uploader, "ab": uploader, "ffsend": uploader, "rclone": rclone, "magic-wormhole": uploader,
     "frpc": uploader, "zrok": uploader, "chisel": uploader, "devtunnel": uploader, "pinggy": uploader, "tailscale": uploader, "restic": restic, "smbclient": smbclient,
     "ncftpput": ftp, "ftpput": ftp, "socket": socket_program, "ztcp": raw_socket, "rlogin": odd_port, "cancel": odd_port, "hping3": odd_port, "lp": printer, "sshfs": remote_mount, "curlftpfs": remote_mount, "s3fs": remote_mount, "gcsfuse": remote_mount, "davfs2": remote_mount, "lpr": printer,
-    "julia": foreign, "tclsh": foreign, "wish": foreign, "jrunscript": foreign, "jjs": foreign, "groovy": foreign, "scala": foreign, "Rscript": foreign, "R": foreign, "elixir": foreign,
+    "tclsh": foreign, "wish": foreign, "jrunscript": foreign, "jjs": foreign, "groovy": foreign, "scala": foreign, "elixir": foreign,
     "erl": foreign, "go": foreign, "swift": foreign, "jshell": foreign, "guile": foreign, "racket": foreign, "clojure": foreign, "octave": foreign, "ghc": foreign, "runghc": foreign,
     "rust-script": foreign, "java": foreign, "dart": foreign, "crystal": foreign, "ocaml": foreign,
 }  # fmt: skip

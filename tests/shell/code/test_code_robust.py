@@ -12,7 +12,7 @@ from jevhook.shell.code import MAX_STEPS, Act, read_into
 from jevhook.shell.code.record import Record, Spent
 from jevhook.shell.code.sql import read_mongo, read_sql
 
-LANGUAGES = ("python", "node", "perl", "ruby", "php", "lua", "awk")
+LANGUAGES = ("python", "node", "perl", "ruby", "php", "lua", "awk", "r", "julia")
 
 PIECES = st.sampled_from(
     [
@@ -64,6 +64,9 @@ NASTY = {
     "open brackets": "(" * 200_000,
     "nested templates": "`${" * 66_000,
     "nested interpolation": '"#{' * 66_000,
+    "nested parentheses in text": '"$(' * 66_000,
+    "pipes": "a%>%f(x|>" * 22_000,
+    "short functions": "f(a)=g(a->" * 20_000,
     "a long sum": '"a"+' * 50_000,
     "nested calls": "f(" * 100_000,
     "heredocs": "<<A\n" * 50_000,
@@ -86,6 +89,8 @@ DEEP = {
     "ruby": "x = " + "[" * 500 + "]" * 500 + "\nFile.delete('a')",
     "php": "$x = " + "[" * 500 + "]" * 500 + ";unlink('a');",
     "lua": "x = " + "{" * 500 + "}" * 500 + ";os.remove('a')",
+    "r": "x <- " + "(" * 500 + ")" * 500 + "\nunlink('a')",
+    "julia": "x = " + "[" * 500 + "]" * 500 + '\nrm("a")',
 }
 
 
