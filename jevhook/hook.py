@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_INPUT = 100 << 20  # bytes of stdin that are read; a larger event is not judged (memory stays bounded)
 WATCHDOG = 10.0  # seconds, until the policy says otherwise
 _FREE = ("said", "note", "findings", "judge", "written_here")  # a point's fields that may hold words of the judged call
-CROWDED = 3  # so many times as long, where the machine was too busy to let the hook run
+CROWDED = 3  # at most so many times as long, where the machine was too busy to let the hook run
 GRACE = 2.0  # seconds after the watchdog in which the kernel ends a process whose threads do not run any more
 
 
@@ -68,7 +68,7 @@ class Lane:
     is known; whoever holds ``turn`` prints; ``session`` is the session's name where no event could be read;
     ``speaking`` is called before the first word; ``leave`` ends the process, or in a warm one the event, and then
     ``over`` is set; ``leader`` is the thread that judges; ``given`` says that the event has been read whole;
-    ``waited`` is what ``waited()`` was when it began; ``watched`` is locked while its watchdog lives; who holds ``clock``
+    ``waited`` is what ``waited()`` was when it began, ``held`` how long others have had the processor since; ``watched`` is locked while its watchdog lives; who holds ``clock``
     may set the kernel's.
     """
 
@@ -79,6 +79,7 @@ class Lane:
         "env",
         "event",
         "given",
+        "held",
         "leader",
         "leave",
         "limit",
@@ -115,7 +116,7 @@ class Lane:
         self.leader = _thread.get_ident()
         self.given = False
         self.over = False
-        self.waited = 0.0
+        self.waited = self.held = 0.0
         self.watched = _thread.allocate_lock()
         self.clock = _thread.allocate_lock()
         self.speaking: Callable[[], None] | None = None
@@ -513,17 +514,16 @@ def _watch(lane: Lane) -> None:
             lane.watched.release()
 
     def struck() -> None:
-        more = CROWDED
-        while (left := lane.started + lane.limit - time.monotonic()) > 0 or (more and lane.given and _crowded(lane)):
+        while (left := lane.started + lane.limit + lane.held - time.monotonic()) > 0:
             if lane.over:
                 return
-            if left <= 0:
-                lane.limit, more = lane.limit * more, 0
+            time.sleep(min(left, 0.25))  # the policy may change the limit meanwhile, and the machine give us no time
+            if lane.given and (held := _held(lane)) > lane.held:
+                lane.held = held
                 with lane.clock:
                     if lane.over:
                         return
                     _arm(lane)
-            time.sleep(min(max(left, 0.0), 0.25))  # the policy may change the limit meanwhile
         if not lane.turn.acquire(False):
             time.sleep(GRACE / 2)  # the answer is being written, or is out and the ledger's disk hangs
             lane.leave(lane.code)
@@ -531,7 +531,8 @@ def _watch(lane: Lane) -> None:
         try:
             lane.record = dict(lane.record)  # the other thread may go on filling the old one
             lane.record.setdefault("reason", "timeout")
-            lane.trouble(f"not finished within {lane.limit:g} s")
+            more = f" and {lane.held:.1f} s in which others had the processor" if lane.held > 0.1 else ""
+            lane.trouble(f"not finished within {lane.limit:g} s{more}")
             finish(lane, lane.answer)
         finally:
             lane.leave(lane.code)
@@ -544,13 +545,14 @@ def _watch(lane: Lane) -> None:
         lane.watched.release()
 
 
-def _crowded(lane: Lane) -> bool:
-    """Whether most of the time went by while others had the processor.
+def _held(lane: Lane) -> float:
+    """Seconds of the lane in which others had the processor: they do not count, up to CROWDED times the limit in all.
 
     With 64 hooks at once on two busy cores some had not come to their verdict in ten seconds, and what they would have
-    denied ran: no verdict may depend on how busy the machine is.
+    denied ran; with a short watchdog, so did three of three that had got the processor for half of it.  No verdict may
+    depend on how busy the machine is.
     """
-    return waited() - lane.waited > (time.monotonic() - lane.started) / 2
+    return min(waited() - lane.waited, (CROWDED - 1) * lane.limit)
 
 
 def waited() -> float:
@@ -570,7 +572,7 @@ def _arm(lane: Lane) -> None:
     try:
         import _signal  # type: ignore[import-not-found]  # signal itself imports enum
 
-        left = lane.started + lane.limit + GRACE - time.monotonic()
+        left = lane.started + lane.limit + lane.held + GRACE - time.monotonic()
         if lane.leader == _thread.get_ident():
             _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
         _signal.setitimer(_signal.ITIMER_REAL, max(left, GRACE))

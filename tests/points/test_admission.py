@@ -652,10 +652,10 @@ def test_large_outputs_are_read_in_bounded_time(chars: int, seconds: float, kind
     log = (failing_log() + "2026-01-02 10:00:00 INFO a/b/c.py: served 12 requests\n" * 200) * (chars // 40_000 + 1)
     part = admission.Part((), log[:chars], kind)
     query = {f"word{n}": 1.0 for n in range(100)} | {"rounding": 1.0, "test": 1.0}
-    began = time.perf_counter()
+    began = time.process_time()
     admission.choose(part, query)
     admission.render(part, "/x")
-    assert time.perf_counter() - began < seconds
+    assert time.process_time() - began < seconds
 
 
 @pytest.mark.parametrize("text", ["x" * 5_000_000, "error " * 800_000, "\n" * 3_000_000, "a/b " * 1_000_000])

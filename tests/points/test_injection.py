@@ -775,9 +775,9 @@ def test_a_flood_of_orders_does_not_cost_the_square_of_its_length(private_home: 
     prepared.original = "0" * 12
     sight = see(ORDER)
     acted = [injection.Flag(0, at, at + 800, sight, 1.0, True) for at in range(0, len(text) - 800, 850)]
-    began = time.perf_counter()
+    began = time.process_time()
     assert injection._keep(prepared, acted, ctx("active", {"HOME": str(private_home)}))
-    assert time.perf_counter() - began < 3  # linear is 0.1 s, the square was 9 s
+    assert time.process_time() - began < 3  # linear is 0.1 s, the square was 9 s
 
 
 @pytest.mark.parametrize(

@@ -277,7 +277,7 @@ def test_a_failing_server_leaves_the_rules_word_and_costs_no_more_than_the_deadl
     assert seen.kind == kind
     assert seen.decision == decision
     assert seen.seconds < 3
-    assert seen.judge["latency_ms"] < 1150
+    assert seen.judge["latency_ms"] < 2000
     assert "typesafe" in seen.judge["error"]["message"]
 
 

@@ -108,6 +108,6 @@ def test_five_megabytes_are_searched_in_bounded_time() -> None:
     text = "2024-05-01 12:00:03 worker done with the request of user\n" * 90_000
     starts = list(range(0, len(text), 57))
     query = {f"absent{n}": 1.0 for n in range(100)} | {"worker": 1.0, "request": 1.0}
-    began = time.perf_counter()
+    began = time.process_time()
     bm25(query, text, starts)
-    assert time.perf_counter() - began < 2.0  # 0.3 s on an idle core
+    assert time.process_time() - began < 2.0  # 0.3 s on an idle core

@@ -190,9 +190,9 @@ def test_folding_is_one_to_one_or_refused() -> None:
 )
 def test_no_text_takes_more_than_its_length(piece: str) -> None:
     text = piece * (400_000 // len(piece))
-    began = time.perf_counter()
+    began = time.process_time()
     normalise(text)
-    assert time.perf_counter() - began < 6
+    assert time.process_time() - began < 6
 
 
 def test_memory_stays_near_the_size_of_the_text() -> None:

@@ -47,6 +47,6 @@ def test_passages_part_at_blank_lines_then_lines_then_words_then_anywhere(text: 
 
 def test_five_megabytes_are_cut_at_once() -> None:
     for text in ("x" * 5_000_000, "\n" * 5_000_000, "a b\n\n" * 1_000_000):
-        began = time.perf_counter()
+        began = time.process_time()
         assert joined(text) == text
-        assert time.perf_counter() - began < 2
+        assert time.process_time() - began < 2
