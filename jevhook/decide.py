@@ -226,7 +226,7 @@ def let_run_once(
         from .state import permits
 
         call, now, stopped = permits.bound_to(event, env), time.time(), verdict.decision
-        taken = permits.take(call, env, event.cwd, now, policy.permit_minutes * 60)
+        taken = permits.take(call, env, event.cwd, now, policy.permit_minutes * 60, event.call_id)
         if taken is not None:
             record["permit"] = {"code": taken.get("code"), "used": True}
             quiet = Decision("none", point=stopped.point, rule=stopped.rule, source="rules", note="permitted once")

@@ -56,7 +56,7 @@ def test_a_person_lets_a_denied_call_run_once(lane: Lane, host: str) -> None:
     assert (ran.stdout, ran.code, ran.stderr) == (b"", 0, []), "silence: the host's own permission flow goes on"
     assert (ran.entry["decision"], ran.entry["decided"], ran.entry["told"]) == ("none", "ask", "permit")
     assert ran.entry["permit"] == {"code": code, "used": True}
-    assert lane.hook(stopped(lane, host)).decision == "deny", "once"
+    assert lane.hook({**stopped(lane, host), "tool_use_id": "another"}).decision == "deny", "once"
 
 
 def permitted(lane: Lane, host: str = "codex") -> None:
@@ -138,18 +138,29 @@ def test_calls_that_pass_touch_no_permit(lane: Lane) -> None:
     assert not (lane.home / ".local/state/jevhook/permits").exists()
 
 
-def test_of_many_hooks_at_once_one_is_let_through(lane: Lane) -> None:
+@pytest.mark.parametrize("registered", ["once", "twice"])
+def test_of_many_calls_at_once_one_is_let_through_with_all_its_hooks(lane: Lane, registered: str) -> None:
     permitted(lane)
-    event = json.dumps(stopped(lane, "codex")).encode()
+    calls = [f"call_{number // (2 if registered == 'twice' else 1)}" for number in range(8)]
     started = [
         subprocess.Popen(
             [*PROGRAM, "hook"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=lane.env, cwd=lane.project
         )
-        for _ in range(8)
+        for _ in calls
     ]
-    said = [process.communicate(event, timeout=60)[0] for process in started]
-    assert said.count(b"") == 1
-    assert [line["told"] for line in lane.ledger() if line.get("permit", {}).get("used")] == ["permit"]
+    for process, name in zip(started, calls, strict=True):
+        assert process.stdin is not None
+        process.stdin.write(json.dumps({**stopped(lane, "codex"), "tool_use_id": name}).encode())
+        process.stdin.close()
+    said = []
+    for process, name in zip(started, calls, strict=True):
+        assert process.stdout is not None
+        said.append((name, process.stdout.read()))
+        process.wait()
+    through = [name for name, text in said if not text]
+    assert len(set(through)) == 1 and len(through) == calls.count(through[0])
+    used = [line["subject"]["tool_call"] for line in lane.ledger() if line.get("permit", {}).get("used")]
+    assert used == through
 
 
 def test_where_nothing_can_be_kept_the_stop_stands_without_a_code(lane: Lane) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,33 @@ def test_the_managed_file_that_is_looked_at_is_the_installers() -> None:
     files = claude.settings_files(Event("claude", "after-tool", "PostToolUse", cwd="/x"), {"HOME": "/home/dev"})
     assert claude_install.MANAGED in files and "/x/.claude/settings.local.json" in files
     assert claude_install.settings({"HOME": "/home/dev"}) in files
+
+
+def test_a_slow_hook_does_not_note_what_the_first_call_made_of_the_settings(
+    private_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two hooks before a session's first call: the slow one once wrote over the quick one's note, and nobody was told."""
+    from jevhook.event import Event
+    from jevhook.state import settings
+
+    env = {"HOME": str(private_home), "XDG_STATE_HOME": str(private_home / "state")}
+    event = Event("claude", "before-tool", "PreToolUse", cwd=str(tmp_path), session="s-1")
+    file = tmp_path / "settings.json"
+    file.write_text('{"hooks": "jevhook"}')
+    real = settings._ours
+
+    def stalled(path: str) -> str:
+        monkeypatch.setattr(settings, "_ours", real)
+        settings.note(env, event, [str(file)])  # the quick hook; then the call runs
+        file.write_text("{}")
+        os.utime(file, (1, 1))
+        return real(path)
+
+    monkeypatch.setattr(settings, "_ours", stalled)
+    settings.note(env, event, [str(file)])
+    assert settings.changed(env, event, [str(file)]) == {str(file): True}
+    assert settings.changed(env, event, [str(file)]) == {}
+    assert not list((private_home / "state").rglob("*.tmp"))
 
 
 def test_looking_costs_nearly_nothing_when_nothing_changed(lane: Lane) -> None:

@@ -195,16 +195,16 @@ def _wake(posix: "Any", folder: str) -> None:
     import time
 
     name = socket_name(folder)
+    tried = f"{name}.tried"
     try:
-        if time.time() - posix.stat(f"{name}.tried").st_mtime < 5:
-            return
-    except OSError:
-        pass
-    try:
-        posix.close(
-            posix.open(f"{name}.tried", posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NOFOLLOW, 0o600)
-        )
-        posix.utime(f"{name}.tried")
+        try:
+            if time.time() - posix.stat(tried).st_mtime < 5:
+                return
+            posix.unlink(tried)
+        except FileNotFoundError:
+            pass
+        # Of any number of hooks at once one makes it: 20 that all found none had started up to 17 processes.
+        posix.close(posix.open(tried, posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW, 0o600))
         main = __file__.rsplit("/", 2)[0] + "/__main__.py"
         null = [(posix.POSIX_SPAWN_OPEN, fd, "/dev/null", posix.O_RDWR, 0) for fd in (0, 1, 2)]
         posix.posix_spawn(

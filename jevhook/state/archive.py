@@ -155,7 +155,7 @@ def prune(
     most = most or MAX_TOTAL
     moment = time.time() if now is None else now
     gone = 0
-    found: list[tuple[float, int, str]] = []
+    found: list[tuple[float, str, os.stat_result]] = []
     try:
         with os.scandir(place) as entries:
             for entry in entries:
@@ -166,15 +166,14 @@ def prune(
                 except OSError:
                     continue
                 if stat.S_ISREG(facts.st_mode):
-                    found.append((facts.st_mtime, facts.st_size, entry.path))
+                    found.append((facts.st_mtime, entry.path, facts))
         found.sort(reverse=True)
         total = 0
-        for at, (changed, size, path) in enumerate(found):
-            total += size
+        for at, (changed, path, facts) in enumerate(found):
+            total += facts.st_size
             if path != spare and (moment - changed > seconds or total > most or at >= MAX_FILES):
                 try:
-                    os.unlink(path)
-                    gone += 1
+                    gone += ledger.unlink_unchanged(path, facts)
                 except OSError:
                     continue
     except (OSError, ValueError):

@@ -1,10 +1,12 @@
 """One-time permits: a person lets exactly one stopped call run once (``jevhook allow-once CODE``).
 
-Two kinds of private file (0600) below ``<state>/jevhook/permits`` (0700):
+Three kinds of private file (0600) below ``<state>/jevhook/permits`` (0700):
 
 - ``CODE.offer``    a stopped call: its keyed digest (tool, whole input, directory) and its words, redacted, for the
   person to read.  Written by the hook that denied it, once for any number of hooks.
-- ``DIGEST.permit`` that call may run once.  Written by the person's command; whichever hook unlinks it first has it.
+- ``DIGEST.permit`` that call may run once.  Written by the person's command; whichever hook renames it first has it.
+- ``DIGEST.CALL.used`` what a permit becomes: it was for this call, and every hook of that call finds it.  Where a gate is
+  registered twice (a person's settings and a managed policy's), the other hook would else deny what was permitted.
 
 A code is five letters out of the call's digest, so a call that is tried again keeps its code.  Letters alone bind
 nothing: what counts is the digest in the offer.  As with the off switch, only a directory that is ours, that nobody
@@ -104,23 +106,33 @@ def grant(found: Mapping[str, Any], env: Mapping[str, str], now: float) -> None:
     _put(os.path.join(place, f"{call[:40]}.permit"), kept)
 
 
-def take(call: str, env: Mapping[str, str], cwd: str, now: float, seconds: float) -> dict[str, Any] | None:
+def take(
+    call: str, env: Mapping[str, str], cwd: str, now: float, seconds: float, call_id: str = ""
+) -> dict[str, Any] | None:
     """The permit for ``call`` that is not older than ``seconds``, used up by this; None when there is none.
 
-    Of any number of hooks at once one gets it.  Never raises.
+    Of any number of calls at once one gets it, and with a ``call_id`` all hooks of that one.  Never raises.
     """
     place = folder(env)
-    path = os.path.join(place, f"{call[:40]}.permit")
-    if not place or not call or not os.path.lexists(path):
+    if not place or not call:
+        return None
+    base = os.path.join(place, call[:40])
+    mark = ledger.digest(["used", call_id], env)[:16] if call_id else os.urandom(8).hex()
+    path, used = f"{base}.permit", f"{base}.{mark}.used"
+    if not os.path.lexists(path) and not os.path.lexists(used):
         return None
     try:
         if not _trusted(env, cwd):
             return None
-        found = _read(path)
-        if found is None or found.get("call") != call:
-            return None
-        os.unlink(path)
-        return found if -1 <= now - _at(found) < seconds else None
+        try:
+            os.replace(path, used)  # before it is read: one that is granted anew meanwhile is another file
+        except FileNotFoundError:
+            pass  # another hook was first: of this call, then it is there
+        found = _read(used)
+        holds = found is not None and found.get("call") == call and -1 <= now - _at(found) < seconds
+        if not holds or not call_id:
+            os.unlink(used)
+        return found if holds else None
     except (OSError, ValueError):
         return None
 
@@ -141,16 +153,17 @@ def words(event: Event, env: Mapping[str, str]) -> str:
 
 def prune(env: Mapping[str, str], now: float) -> None:
     """Delete what has expired, then the oldest of what is too much.  Never raises."""
-    kept: list[tuple[float, str]] = []
+    kept: list[tuple[float, str, os.stat_result]] = []
     try:
         with os.scandir(folder(env)) as entries:
             for entry in entries:
-                if entry.name.endswith((".offer", ".permit", ".tmp")):
-                    kept.append((entry.stat(follow_symlinks=False).st_mtime, entry.path))
+                if entry.name.endswith((".offer", ".permit", ".used", ".tmp")):
+                    facts = entry.stat(follow_symlinks=False)
+                    kept.append((facts.st_mtime, entry.path, facts))
         kept.sort(reverse=True)
-        for at, (changed, path) in enumerate(kept):
+        for at, (changed, path, facts) in enumerate(kept):
             if now - changed > OFFERED_SECONDS + 60 or at >= MAX_FILES:
-                os.unlink(path)
+                ledger.unlink_unchanged(path, facts)
     except (OSError, ValueError):
         pass
 

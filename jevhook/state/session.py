@@ -120,7 +120,7 @@ def marks(env: Mapping[str, str], kind: str, max_age: float = 86400, most: int =
     found: list[dict[str, Any]] = []
     try:
         with os.scandir(_folder(env)) as entries:
-            files = [(e.stat(follow_symlinks=False).st_mtime, e.path) for e in entries if e.name.endswith(".ndjson")]
+            files = [(_written(entry), entry.path) for entry in entries if entry.name.endswith(".ndjson")]
     except (OSError, ValueError):
         return found
     oldest = time.time() - max_age
@@ -134,6 +134,13 @@ def marks(env: Mapping[str, str], kind: str, max_age: float = 86400, most: int =
             except (ValueError, KeyError, TypeError, RecursionError):
                 continue
     return sorted(found, key=lambda facts: float(facts["at"]))
+
+
+def _written(entry: os.DirEntry[str]) -> float:
+    try:
+        return entry.stat(follow_symlinks=False).st_mtime
+    except OSError:  # pruned meanwhile
+        return 0.0
 
 
 def once(env: Mapping[str, str], event: Event, what: str) -> bool:
@@ -182,11 +189,11 @@ def prune(env: Mapping[str, str], now: float | None = None) -> int:
                 if gone >= 50 or seen > 4000:  # this runs inside a tool call
                     break
                 try:
-                    if not entry.name.endswith((".ndjson", ".ndjson.1", ".once", ".settings")):
+                    if not entry.name.endswith((".ndjson", ".ndjson.1", ".once", ".settings", ".tmp")):
                         continue
-                    if entry.stat(follow_symlinks=False).st_mtime < oldest and not entry.is_dir(follow_symlinks=False):
-                        os.unlink(entry.path)
-                        gone += 1
+                    facts = entry.stat(follow_symlinks=False)
+                    if facts.st_mtime < oldest and not entry.is_dir(follow_symlinks=False):
+                        gone += ledger.unlink_unchanged(entry.path, facts)
                 except OSError:
                     continue
     except (OSError, ValueError):

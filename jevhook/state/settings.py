@@ -27,7 +27,14 @@ def note(env: Mapping[str, str], event: Event, files: list[str]) -> None:
     try:
         name = file_stem(env, event)
         if name and not os.path.lexists(name + ENDING):
-            _keep(name + ENDING, [_look(file) + _ours(file) for file in files], files)
+            marks = [_look(file) + _ours(file) for file in files]
+            aside = f"{name}.{os.urandom(6).hex()}.tmp"
+            _keep(aside, marks, files)
+            try:
+                # Never over what another hook noted: a slow one would have kept how they are after the first call.
+                os.link(aside, name + ENDING)
+            finally:
+                os.unlink(aside)
     except Exception:  # this is a help: no call's answer hangs on it
         pass
 

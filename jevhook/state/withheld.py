@@ -42,34 +42,55 @@ def name_of(env: Mapping[str, str], event: Event) -> str:
 
 
 def keep(env: Mapping[str, str], name: str, passages: Sequence[Mapping[str, Any]]) -> bool:
-    """Write ``passages`` (JSON values, each with its ``text``) under ``name``; whether they are there.
+    """Write ``passages`` (JSON values, each with its ``text``) under ``name``, beside what another hook for the call wrote
+    there; whether they are there.
 
     Beyond MAX_FILE bytes of text the rest is cut, and its passage says ``cut``.
     """
-    import binascii
-
     try:
         place = folder(env)
         if not name or not place or not archive.private(place):
             return False
-        room = MAX_FILE
-        kept = []
-        for passage in passages:
-            data = str(passage["text"]).encode("utf-8", "surrogatepass")
-            entry = {key: value for key, value in passage.items() if key != "text"}
-            if len(data) > room:
-                data, entry["cut"] = data[:room], True
-            room -= len(data)
-            entry["base64"] = binascii.b2a_base64(data, newline=False).decode("ascii")
-            kept.append(entry)
-        from ..config import write_private
-
-        path = os.path.join(place, name + ".json")
-        write_private(path, jsonio.dumps({"at": time.time(), "passages": kept}).encode("ascii"))
+        held = ledger.lock(f"{place}.lock")
+        try:
+            path = os.path.join(place, name + ".json")
+            _write(path, _all(read(env, name), passages))
+        finally:
+            if held >= 0:
+                os.close(held)
         prune(env, path)
         return True
     except (OSError, ValueError, RecursionError, KeyError):
         return False
+
+
+def _all(there: Sequence[Mapping[str, Any]], mine: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """What another hook kept and what this one does: their judges may have marked different passages, and the ledger
+    promised both to the person."""
+
+    def at(passage: Mapping[str, Any]) -> str:
+        return jsonio.dumps([passage.get("slot"), passage.get("at")])
+
+    had = {at(one) for one in there}
+    return [*there, *(one for one in mine if at(one) not in had)]
+
+
+def _write(path: str, passages: Sequence[Mapping[str, Any]]) -> None:
+    import binascii
+
+    from ..config import write_private
+
+    room = MAX_FILE
+    kept = []
+    for passage in passages:
+        data = str(passage["text"]).encode("utf-8", "surrogatepass")
+        entry = {key: value for key, value in passage.items() if key != "text"}
+        if len(data) > room:
+            data, entry["cut"] = data[:room], True
+        room -= len(data)
+        entry["base64"] = binascii.b2a_base64(data, newline=False).decode("ascii")
+        kept.append(entry)
+    write_private(path, jsonio.dumps({"at": time.time(), "passages": kept}).encode("ascii"))
 
 
 def prune(env: Mapping[str, str], spare: str = "") -> int:

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -155,6 +156,34 @@ def test_a_hook_without_a_warm_process_starts_one_for_the_next(tmp_path: Path) -
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_hooks_that_come_together_start_one(tmp_path: Path) -> None:
+    """Of 20 hooks at once up to 17 started a process, which then found that another one listens."""
+    posix = pytest.importorskip("posix")
+    started: list[str] = []
+
+    class Counting:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(posix, name)
+
+        def posix_spawn(self, program: str, *_: Any, **__: Any) -> None:
+            started.append(program)
+
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for turn in range(20):
+            folder = tmp_path / str(turn)
+            folder.mkdir(mode=0o700)
+            with ThreadPoolExecutor(8) as pool:
+                list(pool.map(lambda _, at: ask._wake(Counting(), at), range(8), [str(folder)] * 8))
+            assert len(started) == turn + 1
+    finally:
+        sys.setswitchinterval(usual)
+    os.utime(ask.socket_name(str(folder)) + ".tried", (1, 1))
+    ask._wake(Counting(), str(folder))
+    assert len(started) == 21, "and five seconds later the next one"
+
+
 def test_one_that_a_hook_starts_has_nothing_of_its_host(tmp_path: Path) -> None:
     """Not its environment (a repository can set that), directory or handles: only what each event brings, for that event."""
     folder = tmp_path / "r"

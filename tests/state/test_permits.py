@@ -117,6 +117,58 @@ def test_two_calls_whose_letters_are_the_same_get_two_codes(
         sys.setswitchinterval(usual)
 
 
+def test_every_hook_of_the_permitted_call_finds_the_permit_and_no_other_call_does(env: dict[str, str]) -> None:
+    """Registered twice, one hook let the call run and the other denied it: 20 of 20 times nothing ran."""
+    digest = granted(call(), env)
+    for _ in range(3):
+        taken = permits.take(digest, env, "", NOW + 1, 600, "toolu_1")
+        assert taken is not None and taken["rule"] == "r"
+    assert permits.take(digest, env, "", NOW + 1, 600, "toolu_2") is None
+    assert permits.take(digest, env, "", NOW + 1, 600) is None
+    assert permits.take(digest, env, "", NOW + 600, 600, "toolu_1") is None, "and not after its time"
+
+
+def test_a_permit_that_is_granted_anew_while_an_old_one_is_looked_at_is_kept(
+    env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = granted(call(), env, NOW - 700)
+    found = permits.offered(permits.offer(call(), digest, "r", env, NOW), env, NOW)
+    assert found is not None
+    real = permits._read
+
+    def slow(path: str) -> dict[str, Any] | None:
+        read = real(path)
+        if not path.endswith(".offer"):
+            permits.grant(found, env, NOW)
+        return read
+
+    monkeypatch.setattr(permits, "_read", slow)
+    assert permits.take(digest, env, "", NOW, 600) is None, "the one that it looked at had expired"
+    monkeypatch.undo()
+    assert permits.take(digest, env, "", NOW, 600) is not None
+
+
+def test_an_offer_that_is_renewed_while_others_are_pruned_stays(
+    env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = call(command="make 1"), call(command="make 2")
+    code = permits.offer(first, permits.bound_to(first, env), None, env, NOW)
+    permits.offer(second, permits.bound_to(second, env), None, env, NOW)
+    monkeypatch.setattr(permits, "MAX_FILES", 1)
+    real = os.lstat
+
+    def late(path: str) -> os.stat_result:
+        monkeypatch.setattr(os, "lstat", real)
+        monkeypatch.setattr(permits, "prune", lambda *_: None)
+        assert permits.offer(first, permits.bound_to(first, env), None, env, NOW) == code
+        return real(path)
+
+    prune = permits.prune
+    monkeypatch.setattr(os, "lstat", late)
+    prune(env, NOW)
+    assert permits.offered(code, env, NOW) is not None
+
+
 def test_files_are_private_and_secrets_are_not_kept(env: dict[str, str]) -> None:
     event = call(command="curl -H 'Authorization: Bearer sk-ant-REDACTED'")
     granted(event, env)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from jevhook import ledger
 from jevhook.event import Event
 from jevhook.state import archive, session, withheld
 
@@ -44,6 +46,22 @@ def test_two_hooks_for_one_call_make_one_file(env: dict[str, str]) -> None:
     assert kept(env, "a") == kept(env, "a")
     assert kept(env, "a", "toolu_2") != kept(env, "a")
     assert len(os.listdir(withheld.folder(env))) == 2
+
+
+def test_what_two_hooks_for_one_call_took_out_is_there_together(
+    env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their judges may mark different passages; the second hook's file once replaced the first's: 154 of 300 lost one."""
+    name = withheld.name_of(env, event())
+    first, both, second = ({"slot": "result", "at": [at, at + 3], "text": f"p{at}"} for at in (0, 9, 20))
+    assert withheld.keep(env, name, [first, both]) and withheld.keep(env, name, [both, second])
+    assert withheld.read(env, name) == [first, both, second]
+    monkeypatch.setattr(ledger, "LOCK_SECONDS", 30)
+    with ThreadPoolExecutor(8) as pool:
+        mine = [{"slot": "s", "at": [at, at], "text": str(at)} for at in range(8)]
+        assert all(pool.map(lambda one: withheld.keep(env, withheld.name_of(env, event("two")), [one]), mine))
+    kept = withheld.read(env, withheld.name_of(env, event("two")))
+    assert sorted(kept, key=lambda one: str(one["at"])) == mine
 
 
 def test_without_a_place_nothing_is_promised(tmp_path: Path) -> None:
