@@ -66,7 +66,7 @@ def add(
             click.echo(f"{rule} stops what cannot be undone: {policy.clean(str(found['reason']))}")
             if not click.confirm("Lift it all the same?"):
                 raise click.exceptions.Abort
-        config_file.replace(path, made, config.home(env))
+        config_file.replace(path, made, config.home(env), before=text)
     except config.ConfigError as wrong:
         raise click.ClickException(f"nothing was changed: {policy.clean(str(wrong))}") from None
     note(env, "allow add", "allow", exception={"id": entry["id"], "rule": rule})
@@ -111,9 +111,9 @@ def remove(name: str) -> None:
     env = dict(os.environ)
     try:
         path = config_file.place(env)
-        config_file.replace(
-            path, config_file.without_exception(config_file.text_of(path), path, name), config.home(env)
-        )
+        text = config_file.text_of(path)
+        made = config_file.without_exception(text, path, name)
+        config_file.replace(path, made, config.home(env), before=text)
     except config.ConfigError as wrong:
         raise click.ClickException(f"nothing was changed: {policy.clean(str(wrong))}") from None
     note(env, "allow remove", "allow", exception={"id": name})

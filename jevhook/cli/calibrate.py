@@ -62,10 +62,10 @@ def calibrate(point: str, write: bool, as_json: bool) -> None:
         }
         for key, value in zip(keys, fit.best, strict=True):
             document = promoted.with_value(document, "thresholds", key, value, evidence)
-        promoted.write(path, document)
+        promoted.write(path, document, before=before)
         after = load_policy(None, "")
         if tuple(after.threshold(key, 0) for key in keys) != fit.best:
-            promoted.write(path, before)
+            promoted.write(path, before, before=document)
             raise config.ConfigError("a stronger layer sets these thresholds (`jevhook policy show` says which)")
     except config.ConfigError as wrong:
         raise click.ClickException(f"nothing was changed: {policy.clean(str(wrong))}") from None

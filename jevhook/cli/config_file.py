@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import config, policy, policy_toml
+from ..install import files
 
 _HEADER = re.compile(r"\s*\[")
 _EXCEPTION = re.compile(r"\s*\[\[\s*exception\s*\]\]\s*(#.*)?$")
@@ -44,17 +45,16 @@ def mistakes(text: str, path: str, home: str) -> list[str]:
     return []
 
 
-def replace(path: str, text: str, home: str) -> None:
-    """Put ``text`` at ``path`` in one step, through a symlink, mode 0600.  Raises ConfigError when it is no policy."""
+def replace(path: str, text: str, home: str, *, before: str) -> None:
+    """Put ``text`` at ``path`` in one step, through a symlink, mode 0600; ``before`` is the text that it was made from.
+
+    Raises ConfigError when it is no policy, or when the file does not say ``before`` any more: while an editor was open,
+    `allow remove` may have taken an exception out, which would come back to life.
+    """
     wrong = mistakes(text, path, home)
     if wrong:
         raise config.ConfigError(wrong)
-    real = os.path.realpath(path)
-    try:
-        os.makedirs(os.path.dirname(real), mode=0o700, exist_ok=True)
-        config.write_private(real, text.encode("utf-8"))
-    except OSError as failed:
-        raise config.ConfigError(f"{path}: cannot be written: {failed.strerror or failed}") from None
+    files.replace(path, text.encode("utf-8"), lambda data: data == before.encode("utf-8"))
 
 
 def with_exception(text: str, path: str, entry: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -380,32 +381,45 @@ def edit() -> None:
     except config.ConfigError as wrong:
         raise click.ClickException(policy.clean(str(wrong))) from None
     editor = shlex.split(env.get("VISUAL") or env.get("EDITOR") or "vi")
-    with tempfile.TemporaryDirectory(prefix="jevhook-") as folder:  # mode 0700
+    folder, keep = tempfile.mkdtemp(prefix="jevhook-"), False  # mode 0700
+    try:
         copy = Path(folder, "config.toml")
         copy.write_text(before, encoding="utf-8")
-        while True:
-            try:
-                status = subprocess.run([*editor, str(copy)], check=False).returncode
-            except OSError as wrong:
-                raise click.ClickException(f"{editor[0]}: {wrong.strerror}. Set EDITOR; nothing was changed.") from None
-            if status:
-                raise click.ClickException(f"{editor[0]} ended with {status}. Nothing was changed.")
-            text = copy.read_text(encoding="utf-8", errors="replace")
-            if text == before:
-                click.echo("nothing was changed")
-                return
-            wrong_lines = config_file.mistakes(text, path, config.home(env)) or _own_examples(text, path)
-            if not wrong_lines:
-                break
-            click.echo("\n".join(map(policy.clean, wrong_lines)))
-            if not click.confirm("Edit it again?", default=True):
-                raise click.ClickException("nothing was changed")
-    try:
-        config_file.replace(path, text, config.home(env))
+        text = _edited(editor, copy, before, path, config.home(env))
+        if text == before:
+            click.echo("nothing was changed")
+            return
+        config_file.replace(path, text, config.home(env), before=before)
     except config.ConfigError as failed:
-        raise click.ClickException(f"nothing was changed: {policy.clean(str(failed))}") from None
+        keep = True
+        raise click.ClickException(
+            f"nothing was changed: {policy.clean(str(failed))}. What you wrote is kept in {policy.clean(str(copy))}"
+        ) from None
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
     note(env, "policy edit", "policy")
     click.echo(f"in force from the next call on ({policy.clean(path)}); `jevhook policy check` looks at all layers")
+
+
+def _edited(editor: list[str], copy: Path, before: str, path: str, home: str) -> str:
+    """What the person made of ``copy``: ``before``, or a text without mistakes.  Raises ClickException."""
+    while True:
+        try:
+            status = subprocess.run([*editor, str(copy)], check=False).returncode
+        except OSError as wrong:
+            raise click.ClickException(f"{editor[0]}: {wrong.strerror}. Set EDITOR; nothing was changed.") from None
+        if status:
+            raise click.ClickException(f"{editor[0]} ended with {status}. Nothing was changed.")
+        text = copy.read_text(encoding="utf-8", errors="replace")
+        if text == before:
+            return text
+        wrong_lines = config_file.mistakes(text, path, home) or _own_examples(text, path)
+        if not wrong_lines:
+            return text
+        click.echo("\n".join(map(policy.clean, wrong_lines)))
+        if not click.confirm("Edit it again?", default=True):
+            raise click.ClickException("nothing was changed")
 
 
 def _own_examples(text: str, path: str) -> list[str]:

@@ -75,7 +75,7 @@ def _undo(env: dict[str, str], path: str, document: dict[str, Any], name: str) -
         names = ", ".join(sorted({str(entry.get("what")) for entry in document.get("evidence", [])})) or "nothing"
         raise click.ClickException(f"{policy.shown(name)} was not promoted; what was: {policy.clean(names)}")
     left, entry = found
-    promoted.write(path, left)
+    promoted.write(path, left, before=document)
     note(env, "promote --undo", "promote", promotion={"what": name, "table": entry["table"], "undone": entry.get("to")})
     now = _mode(env, name) if entry["table"] != "thresholds" else entry.get("before", "what the policy says")
     click.echo(visible(f"{name} is {now} again ({path})"))
@@ -132,10 +132,11 @@ def _promote(
     if not yes and not click.confirm(f"Make {name} {to}?"):
         raise click.exceptions.Abort
     evidence: dict[str, Any] = {"from": now, "forced": not enough, **{one.name: one.found for one in told}}
-    promoted.write(path, promoted.with_value(document, what.table, name, to, evidence))
+    wanted = promoted.with_value(document, what.table, name, to, evidence)
+    promoted.write(path, wanted, before=document)
     after = _mode(env, name)
     if after != to:
-        promoted.write(path, document)
+        promoted.write(path, document, before=wanted)
         raise click.ClickException(f"nothing was changed: {_whose(what, name, after)} says {after}, which counts more")
     note(
         env,

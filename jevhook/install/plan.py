@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import os
@@ -9,7 +10,7 @@ import secrets
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import __version__, config, ledger
@@ -233,19 +234,45 @@ def _restore(plan: Plan, host: Installer, env: Mapping[str, str], path: str, tex
 
 
 def carry_out(plan: Plan, env: Mapping[str, str]) -> list[str]:
-    """Write the receipt, then the files; the backups' paths.  Raises Refused, OSError: then every file is as it was."""
-    kept = receipts.save(dict(env), plan.record, plan.befores)
-    for number, change in enumerate(plan.changes):
+    """Write the receipt, then the files; the backups' paths.
+
+    Raises Refused, OSError: then the files and the receipt are as they were, but for a file that somebody else changed
+    meanwhile, which stays as they left it.
+    """
+    where = receipts.folder(dict(env))
+    ledger.make_private(where)
+    with files.turn(where):  # of two installs at once the second finds the settings changed, and writes no receipt
+        old = receipts.load(dict(env), plan.host.NAME, plan.record["path"])
+        whole = old is not None and all(receipts.readable(dict(env), entry) for entry in old["files"])
+        was = [receipts.before(dict(env), entry) for entry in old["files"]] if old and whole else []
+        try:
+            for change in plan.changes:
+                files.unchanged(change.before)
+            kept = receipts.save(dict(env), plan.record, plan.befores)
+            _write_all(plan.changes)
+        except (Refused, OSError):
+            if old is None:
+                receipts.forget(dict(env), plan.record)
+            elif whole:
+                receipts.save(dict(env), old, was)
+            raise
+        made = {change.before.path: change.made for change in plan.changes}  # known only now
+        for entry in plan.record["files"]:
+            entry["made"] = made.get(entry["path"], entry.get("made", []))
+        receipts.save(dict(env), plan.record, plan.befores)
+    return [name for name in kept if name]
+
+
+def _write_all(changes: list[Change]) -> None:
+    """All of them or none.  Raises Refused, OSError."""
+    for number, change in enumerate(changes):
         try:
             files.write(change)
         except (Refused, OSError):
-            for done in reversed(plan.changes[:number]):
-                files.write(Change(files.look(done.before.path), done.before.data))
+            for done in reversed(changes[:number]):
+                with contextlib.suppress(Refused):  # the host has saved its settings since: those are not ours to lose
+                    files.write(Change(replace(done.before, data=done.after), done.before.data))
             raise
-    for entry in plan.record["files"]:  # the directories that were made are known only now
-        entry["made"] = next((c.made for c in plan.changes if c.before.path == entry["path"]), entry.get("made", []))
-    receipts.save(dict(env), plan.record, plan.befores)
-    return [name for name in kept if name]
 
 
 def undo(plan: Plan, env: Mapping[str, str]) -> None:

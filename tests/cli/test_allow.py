@@ -9,10 +9,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from terminal import at_terminal, in_a_pipe
 
 from jevhook import ledger
 from jevhook.cli import config_file
+from jevhook.cli.allow import allow
 from jevhook.config import ConfigError
 
 OWN = """# mine
@@ -117,6 +119,28 @@ def test_only_a_person_changes_exceptions(file: Path, words: list[str]) -> None:
     assert in_a_pipe(*words)[0] == 1
     assert at_terminal(*words, CLAUDECODE="1")[0] == 1
     assert file.read_text() == OWN
+
+
+@pytest.mark.parametrize(
+    ("words", "seam"), [(ADD, "with_exception"), (["allow", "remove", "scratch"], "without_exception")]
+)
+def test_what_another_terminal_did_meanwhile_stays(
+    file: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], seam: str
+) -> None:
+    others = "# theirs\n" + OWN
+    make = getattr(config_file, seam)
+
+    def made(*given: object) -> str:
+        text: str = make(*given)
+        file.write_text(others)
+        return text
+
+    monkeypatch.setattr(config_file, seam, made)
+    monkeypatch.setattr("jevhook.cli.allow.at_keyboard", lambda _: None)
+    done = CliRunner().invoke(allow, words[1:])
+    assert file.read_text() == others
+    assert done.exit_code == 1
+    assert done.output == f"Error: nothing was changed: {file} changed in the meantime: run it again\n"
 
 
 def test_a_broken_file_is_reported_and_not_touched(file: Path) -> None:

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from lane import RULES, Lane
 from terminal import at_terminal, in_a_pipe
 
-from jevhook.evidence import calibrate, labels
+from jevhook.cli.calibrate import calibrate as calibrate_command
+from jevhook.evidence import calibrate, labels, promoted
 from jevhook.evidence.calibrate import Sample
 
 PROMPT = {"type": "user", "message": {"role": "user", "content": "Run frob now."}, "uuid": "u1", "sessionId": "s"}
@@ -98,6 +100,26 @@ HERE, THERE = sessions(True), sessions(False)
 def both(*pairs: tuple[float, bool]) -> list[Sample]:
     """Each pair once in each of ten held-out and ten other sessions."""
     return [sample(name, asked, stop) for name in (*HERE, *THERE) for asked, stop in pairs]
+
+
+def test_a_promotion_in_another_terminal_is_not_lost(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = calibrate.fit(both((0.72, False), (0.4, True)), (0.8, 0.2))
+    assert (fit.best, fit.why_not) == ((0.7, 0.2), "")
+    file = Path(promoted.place(dict(os.environ)))
+    make = promoted.with_value
+
+    def made(*given: Any) -> dict[str, Any]:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text('[modes]\n"tool.admission" = "active"\n')
+        return make(*given)
+
+    monkeypatch.setattr(promoted, "with_value", made)
+    monkeypatch.setattr(calibrate, "fit", lambda *_: fit)
+    monkeypatch.setattr("jevhook.cli.calibrate.at_keyboard", lambda _: None)
+    done = CliRunner().invoke(calibrate_command, ["--write"])
+    assert tomllib.loads(file.read_text()) == {"modes": {"tool.admission": "active"}}
+    assert done.exit_code == 1
+    assert done.output.endswith(f"Error: nothing was changed: {file} changed in the meantime: run it again\n")
 
 
 def test_it_never_trades_a_miss_for_fewer_false_alarms() -> None:

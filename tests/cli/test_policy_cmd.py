@@ -203,6 +203,36 @@ def test_an_editor_that_does_nothing_changes_nothing(file: Path, chosen: str, to
     assert file.read_text() == "# mine\n"
 
 
+OTHER = '[[exception]]\nid = "scratch"\nrule = "git.clean"\npath = "/scratch/**"\n'
+
+
+@pytest.mark.parametrize(("before", "after"), [("# mine\n", OTHER), (OTHER, "")], ids=["added", "removed"])
+def test_what_was_done_while_the_editor_was_open_stays_and_so_does_the_edit(
+    file: Path, tmp_path: Path, before: str, after: str
+) -> None:
+    file.write_text(before)
+    (tmp_path / "other").write_text(after)
+    script = editor(tmp_path, f"watchdog = 5\n{before}")["EDITOR"].split()[1]
+    with open(script, "a") as more:
+        more.write(f"cp {tmp_path}/other {file}\n")  # `allow add` and `allow remove` in another terminal
+    (tmp_path / "tmp").mkdir()
+    status, said = at_terminal("policy", "edit", EDITOR=f"sh {script}", TMPDIR=str(tmp_path / "tmp"))
+    assert file.read_text() == after
+    (kept,) = (tmp_path / "tmp").glob("*/config.toml")
+    told = f"{file} changed in the meantime: run it again. What you wrote is kept in {kept}"
+    assert (status, said) == (1, f"Error: nothing was changed: {told}\n")
+    assert kept.read_text() == f"watchdog = 5\n{before}" and kept.parent.stat().st_mode & 0o077 == 0
+
+
+def test_an_edit_that_went_well_or_was_given_up_leaves_no_copy(file: Path, tmp_path: Path) -> None:
+    file.write_text("# mine\n")
+    (tmp_path / "tmp").mkdir()
+    chosen = {**editor(tmp_path, "watchdog = 500\n", "watchdog = 5\n"), "TMPDIR": str(tmp_path / "tmp")}
+    assert at_terminal("policy", "edit", typed="n\n", **chosen)[0] == 1
+    assert at_terminal("policy", "edit", **chosen)[0] == 0
+    assert file.read_text() == "watchdog = 5\n" and not list((tmp_path / "tmp").iterdir())
+
+
 def test_only_a_person_edits(file: Path, tmp_path: Path) -> None:
     file.write_text("# mine\n")
     assert in_a_pipe("policy", "edit")[0] == 1

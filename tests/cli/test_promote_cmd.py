@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from lane import RULES, Lane
 from terminal import at_terminal, in_a_pipe
 
 from jevhook import ledger
-from jevhook.evidence import kept, labels, promotion
+from jevhook.cli.promote import promote
+from jevhook.evidence import kept, labels, promoted, promotion
 from jevhook.evidence.promotion import Target
 
 LEAST = "[promotion]\nevents = 14\nlabels = 12\nscorecards = 0\n"
@@ -271,6 +273,28 @@ def test_an_agents_shell_and_a_pipe_promote_nothing(lane: Lane, private_home: Pa
     ):
         assert status == 1 and "for a person" in said
     assert not (private_home / ".config/jevhook/promoted.toml").exists()
+
+
+@pytest.mark.parametrize("words", [["tool.risk", "--force"], ["tool.admission", "--undo"]])
+def test_a_promotion_in_another_terminal_is_not_lost(
+    lane: Lane, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.setattr("jevhook.cli.promote.at_keyboard", lambda _: None)
+    say = CliRunner().invoke
+    assert say(promote, ["tool.admission", "--force", "--yes"]).exit_code == 0
+    take_back = promoted.without_last
+
+    def other() -> bool:
+        assert say(promote, ["tool.injection", "--force", "--yes"]).exit_code == 0
+        return True
+
+    monkeypatch.setattr("click.confirm", lambda _: other())  # the person thinks about the one, and does the other
+    monkeypatch.setattr(promoted, "without_last", lambda *given: other() and take_back(*given))
+    done = say(promote, words)
+    file = promoted.place(env())
+    assert promoted.read(file)["modes"] == {"tool.admission": "active", "tool.injection": "active"}
+    assert done.exit_code == 1
+    assert f"nothing was changed: {file} changed in the meantime: run it again\n" in done.output
 
 
 def test_a_file_that_is_broken_is_named_and_left_alone(lane: Lane, private_home: Path) -> None:

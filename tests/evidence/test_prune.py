@@ -105,6 +105,54 @@ def test_what_a_killed_prune_left_is_swept_and_a_running_ones_is_not() -> None:
     assert not old.exists() and young.exists() and ids() == [1]
 
 
+def test_of_two_prunes_at_once_both_end_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    write(*map(line, range(10)))
+    look = room._has_old
+    other: list[Pruned] = []
+
+    def looked(part: ledger.Part, before: str) -> bool:
+        found = look(part, before)
+        monkeypatch.setattr(room, "_has_old", look)
+        other.append(prune(os.environ, "", before))  # from beginning to end, before the first has rotated
+        return found
+
+    monkeypatch.setattr(room, "_has_old", looked)
+    assert prune(os.environ, "", at(5)).lines == 0
+    assert (other[0].lines, ids()) == (5, [5, 6, 7, 8, 9])
+
+
+def test_what_came_late_is_saved_although_the_rest_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    write(*map(line, range(10)))
+    late = os.open(ledger.path(os.environ), os.O_WRONLY | os.O_APPEND)  # a hook that opened it before it was rotated
+    ledger.rotate(ledger.path(os.environ), 5)
+    write(*map(line, range(4)))
+    monkeypatch.setattr(room.time, "sleep", lambda _: os.write(late, (json.dumps(line(77)) + "\n").encode()))
+
+    def failed(name: str, now: ledger.Part) -> None:
+        raise PruneError("not to be had")
+
+    monkeypatch.setattr(room, "_made_generation", failed)
+    with pytest.raises(PruneError, match="not to be had"):
+        prune(os.environ, "", at(5))
+    os.close(late)
+    assert ids() == [5, 6, 7, 8, 9, 0, 1, 2, 3, 77]
+
+
+def test_another_prunes_copy_may_go_while_ones_own_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    write(line(1))
+    young = Path(ledger.path(os.environ) + ".prune-1-aa")
+    young.write_bytes(b"x")
+    listed = os.listdir
+
+    def list_and_go(folder: str) -> list[str]:
+        names = listed(folder)
+        young.unlink(missing_ok=True)
+        return names
+
+    monkeypatch.setattr(os, "listdir", list_and_go)
+    assert prune(os.environ, "", at(0)) == Pruned(kept=1)
+
+
 WRITER = """
 import os, sys
 sys.path.insert(0, sys.argv[1])

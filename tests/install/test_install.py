@@ -9,6 +9,7 @@ import os
 import shlex
 import stat
 import sys
+import threading
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import pytest
 from jevhook import ledger
 from jevhook.cli import main
 from jevhook.hosts import claude_install, codex_install, installable, installer
-from jevhook.install import entries, plan, receipts
+from jevhook.install import entries, files, plan, receipts
 from jevhook.install.files import Refused
 
 pty = pytest.importorskip("pty")
@@ -451,6 +452,88 @@ def test_of_two_files_both_are_changed_or_none(private_home: Path) -> None:
     with pytest.raises(Refused, match="in the meantime"):
         plan.carry_out(todo, dict(os.environ))
     assert (hooks.read_text(), config.read_text()) == ("{}", "a = 2\n")
+
+
+def test_what_the_host_saved_since_is_not_taken_back_with_ours(
+    private_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks = settings(private_home, "{}", ".codex/hooks.json")
+    config = settings(private_home, "a = 1\n", ".codex/config.toml")
+    todo = plan.install(installer("codex"), dict(os.environ))
+    step = os.replace
+
+    def steps(old: str, new: str) -> None:
+        step(old, new)
+        if new == str(hooks) and "a = 1" in config.read_text():  # ours is in; the host saves both
+            hooks.write_text('{"theirs": 1}')
+            config.write_text("a = 2\n")
+
+    monkeypatch.setattr(os, "replace", steps)
+    with pytest.raises(Refused, match="in the meantime"):
+        plan.carry_out(todo, dict(os.environ))
+    assert (hooks.read_text(), config.read_text()) == ('{"theirs": 1}', "a = 2\n")
+
+
+@pytest.mark.parametrize("when", ["before", "in between"])
+@pytest.mark.parametrize("again", [False, True])
+def test_a_refused_install_leaves_the_receipt_as_it_was(
+    private_home: Path, monkeypatch: pytest.MonkeyPatch, again: bool, when: str
+) -> None:
+    file = settings(private_home, '{"model": "opus"}')
+    if again:
+        assert run("install", "claude", "--yes")[0] == 0
+    todo = plan.install(installer("claude"), dict(os.environ), points=["tool.risk"], python="/bin/sh")
+    was = everything(private_home)
+    if when == "before":
+        file.write_text('{"theirs": 1}')
+    else:
+        monkeypatch.setattr(os, "fsync", lambda _: file.write_text('{"theirs": 1}'))
+    with pytest.raises(Refused, match="in the meantime"):
+        plan.carry_out(todo, dict(os.environ))
+    assert everything(private_home) == {**was, ".claude/settings.json": b'{"theirs": 1}'}
+    assert (private_home / ".local/state/jevhook/installed").exists() is again
+
+
+def test_of_two_installs_at_once_the_receipt_is_of_the_one_that_was_made(
+    private_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = '{"model":   "opus"}\n'
+    file = settings(private_home, before)
+    env = dict(os.environ)
+    first, second = (plan.install(installer("claude"), env) for _ in range(2))
+    waits, refused = threading.Event(), []
+
+    def asked(handle: int, how: int, flock: Any = ledger.fcntl.flock) -> None:
+        try:
+            flock(handle, how)
+        except BlockingIOError:
+            waits.set()
+            raise
+
+    def other() -> None:
+        try:
+            plan.carry_out(second, env)
+        except Refused as wrong:
+            refused.append(str(wrong))
+        waits.set()
+
+    beside = threading.Thread(target=other)
+
+    def meanwhile(handle: int) -> None:
+        if not beside.ident:  # in the middle of the first: the receipt is written, the settings are not
+            beside.start()
+            assert waits.wait(60)
+
+    monkeypatch.setattr(files, "TURN_SECONDS", 60.0)
+    monkeypatch.setattr(ledger.fcntl, "flock", asked)
+    monkeypatch.setattr(os, "fsync", meanwhile)
+    plan.carry_out(first, env)
+    beside.join()
+    assert refused == [f"{file} changed in the meantime: run it again"]
+    record = receipts.load(env, "claude", str(file))
+    assert record and record["files"][0]["after"] == files.digest(file.read_bytes())
+    plan.undo(plan.uninstall(installer("claude"), env), env)
+    assert file.read_text() == before
 
 
 def test_what_the_host_would_drop_can_still_be_taken_out(private_home: Path) -> None:
