@@ -226,8 +226,12 @@ def let_run_once(
         from .state import permits
 
         call, now, stopped = permits.bound_to(event, env), time.time(), verdict.decision
-        taken = permits.take(call, env, event.cwd, now, policy.permit_minutes * 60, event.call_id)
+        taken = permits.take(event, call, env, now, policy.permit_minutes * 60)
         if taken is not None:
+            if event.call_id:
+                from .state.session import remember
+
+                remember(env, event, "asked", call_id=event.call_id, permit=True)  # note_run ends it
             record["permit"] = {"code": taken.get("code"), "used": True}
             quiet = Decision("none", point=stopped.point, rule=stopped.rule, source="rules", note="permitted once")
             return Verdict(quiet, verdict.decided, verdict.points, "permit")
@@ -242,7 +246,7 @@ def let_run_once(
 
 
 def note_run(event: Event, env: Mapping[str, str], digest: Callable[[Event, Mapping[str, str], str], str]) -> None:
-    """After the tool: when the gate had asked about this very call, the person has let it run.
+    """After the tool: when the gate had asked about this very call, the person has let it run.  A permit of it ends.
 
     The directory is not compared where the call has an id: a ``cd`` in it has moved the session's by now.  The input
     is: another hook may have changed it after our question.
@@ -254,6 +258,11 @@ def note_run(event: Event, env: Mapping[str, str], digest: Callable[[Event, Mapp
         return
     what, call = digest(event, env, ""), digest(event, env, event.cwd)
     for entry in reversed(asked):
+        if event.call_id and entry.get("permit") and entry.get("call_id") == event.call_id:
+            from .state.permits import over
+
+            over(event, env)
+            return
         same = entry.get("call_id") == event.call_id if event.call_id else entry.get("call") == call
         if same and what and entry.get("what") == what:
             remember(env, event, "let-run", call=entry.get("call"))

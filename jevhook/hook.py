@@ -68,8 +68,8 @@ class Lane:
     is known; whoever holds ``turn`` prints; ``session`` is the session's name where no event could be read;
     ``speaking`` is called before the first word; ``leave`` ends the process, or in a warm one the event, and then
     ``over`` is set; ``leader`` is the thread that judges; ``given`` says that the event has been read whole;
-    ``waited`` is what ``waited()`` was when it began, ``held`` how long others have had the processor since; ``watched`` is locked while its watchdog lives; who holds ``clock``
-    may set the kernel's.
+    ``waited`` is what ``waited()`` was when it began, ``held`` how long others have had the processor since; ``watched``
+    is locked while its watchdog lives; who holds ``clock`` may set the kernel's.
     """
 
     __slots__ = (
@@ -514,16 +514,20 @@ def _watch(lane: Lane) -> None:
             lane.watched.release()
 
     def struck() -> None:
-        while (left := lane.started + lane.limit + lane.held - time.monotonic()) > 0:
-            if lane.over:
-                return
-            time.sleep(min(left, 0.25))  # the policy may change the limit meanwhile, and the machine give us no time
-            if lane.given and (held := _held(lane)) > lane.held:
+        while not lane.over:
+            held = _held(lane) if lane.given else 0.0
+            if held != lane.held:
                 lane.held = held
                 with lane.clock:
                     if lane.over:
                         return
                     _arm(lane)
+            left = lane.started + lane.limit + held - time.monotonic()
+            if left <= 0:
+                break
+            time.sleep(min(left, 0.25))  # the policy may change the limit meanwhile, and the machine give us no time
+        else:
+            return
         if not lane.turn.acquire(False):
             time.sleep(GRACE / 2)  # the answer is being written, or is out and the ledger's disk hangs
             lane.leave(lane.code)
@@ -609,6 +613,7 @@ def main(argv: list[str], before: bytes = b"", since: float = 0.0) -> int:
     not now: a warm process that died over the event has used up its time.
     """
     lane = Lane(parse_arguments(argv), os.environ)
+    lane.waited = waited()
     if since:
         lane.started_at -= lane.started - since
         lane.started = since

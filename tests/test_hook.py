@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import stat
 import subprocess
 import sys
@@ -647,6 +646,7 @@ def test_every_recorded_event_is_answered_by_its_own_host_or_not_at_all(lane: La
 
 def computed(run: Callable[[], Ran]) -> tuple[Ran, float]:
     """What ``run`` gives, and the seconds of processor time that its processes took: others' do not count."""
+    resource = pytest.importorskip("resource")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     ran = run()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -979,3 +979,26 @@ def test_only_time_that_others_had_is_given_back_and_that_is_bounded() -> None:
     assert 0 <= hook._held(began) < 5
     began.waited -= 1000
     assert hook._held(began) == (hook.CROWDED - 1) * began.limit
+    began.limit = 1.0
+    assert hook._held(began) == hook.CROWDED - 1, "the policy's limit counts, not the built-in one"
+
+
+def test_the_watchdog_asks_who_had_the_processor_right_before_it_strikes() -> None:
+    """Its own thread may come to run only after the limit: it then struck with what it had asked before."""
+    code = (
+        "import time; from jevhook import hook\n"
+        "hook.waited = lambda: 9.0 if time.monotonic() > began + 1.0 else 0.0\n"
+        "hook.WATCHDOG = 2.0\n"
+        "sleep = time.sleep\n"
+        "hook.time.sleep = lambda s: sleep(2.2)\n"  # it is not let run for longer than that
+        "began = time.monotonic()\n"
+        "lane = hook.Lane(hook.Options(), {})\n"
+        "lane.given = True\n"
+        "lane.leave = lambda code: print('struck')\n"
+        "hook._watch(lane)\n"
+        "sleep(3.0)\n"
+        "print('alive', lane.held, flush=True)\n"
+        "hook.os._exit(0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=30, check=True)
+    assert done.stdout == b"alive 4.0\n"

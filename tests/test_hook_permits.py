@@ -57,6 +57,8 @@ def test_a_person_lets_a_denied_call_run_once(lane: Lane, host: str) -> None:
     assert (ran.entry["decision"], ran.entry["decided"], ran.entry["told"]) == ("none", "ask", "permit")
     assert ran.entry["permit"] == {"code": code, "used": True}
     assert lane.hook({**stopped(lane, host), "tool_use_id": "another"}).decision == "deny", "once"
+    lane.hook({**stopped(lane, host), "hook_event_name": "PostToolUse", "tool_response": {"stdout": "done"}})
+    assert lane.hook(stopped(lane, host)).decision == "deny", "and after the tool its id is nobody's"
 
 
 def permitted(lane: Lane, host: str = "codex") -> None:

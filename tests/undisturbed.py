@@ -11,5 +11,5 @@ from jevhook.hook import waited
 
 
 def now() -> float:
-    """Seconds of which this thread was running, asleep or waiting for something; only differences mean anything."""
+    """Seconds of which the main thread was running, asleep or waiting; only differences mean anything."""
     return time.monotonic() - waited()

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import config, ledger
+from ..hook import CROWDED, GRACE
 from . import entries, files, jsontext, plan, receipts
 from .entries import Entry, Trouble
 from .files import Refused
@@ -183,9 +184,9 @@ def _fields(host: Installer, here: Surroundings, guard: Guard, entry: Entry) -> 
     timeout = entry.fields.get("timeout", host.DEFAULT_TIMEOUT)
     if timeout < 2:
         guard.off(f"{where} has a timeout of {timeout:g} s: the host lets the call through after that", "install")
-    elif timeout < here.policy.watchdog + MARGIN:
+    elif timeout < (longest := here.policy.watchdog * CROWDED + GRACE):
         guard.warn(
-            f"{where} has a timeout of {timeout:g} s, the hook may take {here.policy.watchdog:g}: leave the timeout out"
+            f"{where} has a timeout of {timeout:g} s, on a busy machine the hook may take {longest:g}: leave the timeout out"
         )
     if entry.event == host.REGISTER[0][0] and len(entries.option(entry.command, "--id")) < 8:
         guard.warn(f"{where} can be guessed, so a repository can replace it: run jevhook install {host.NAME}")

@@ -250,16 +250,18 @@ def carry_out(plan: Plan, env: Mapping[str, str]) -> list[str]:
                 files.unchanged(change.before)
             kept = receipts.save(dict(env), plan.record, plan.befores)
             _write_all(plan.changes)
-        except (Refused, OSError):
-            if old is None:
-                receipts.forget(dict(env), plan.record)
-            elif whole:
-                receipts.save(dict(env), old, was)
+        except BaseException:  # Ctrl-C too
+            with contextlib.suppress(OSError):  # what went wrong first is what the person has to hear
+                if old is None:
+                    receipts.forget(dict(env), plan.record)
+                elif whole:
+                    receipts.save(dict(env), old, was)
             raise
         made = {change.before.path: change.made for change in plan.changes}  # known only now
         for entry in plan.record["files"]:
             entry["made"] = made.get(entry["path"], entry.get("made", []))
-        receipts.save(dict(env), plan.record, plan.befores)
+        with contextlib.suppress(OSError):  # installed it is, with a receipt; an uninstall may leave an empty directory
+            receipts.save(dict(env), plan.record, plan.befores)
     return [name for name in kept if name]
 
 
@@ -268,7 +270,7 @@ def _write_all(changes: list[Change]) -> None:
     for number, change in enumerate(changes):
         try:
             files.write(change)
-        except (Refused, OSError):
+        except BaseException:
             for done in reversed(changes[:number]):
                 with contextlib.suppress(Refused):  # the host has saved its settings since: those are not ours to lose
                     files.write(Change(replace(done.before, data=done.after), done.before.data))

@@ -200,10 +200,12 @@ def _wake(posix: "Any", folder: str) -> None:
         try:
             if time.time() - posix.stat(tried).st_mtime < 5:
                 return
-            posix.unlink(tried)
+            posix.rename(tried, f"{tried}.{posix.getpid()}")
+            posix.unlink(f"{tried}.{posix.getpid()}")
         except FileNotFoundError:
             pass
-        # Of any number of hooks at once one makes it: 20 that all found none had started up to 17 processes.
+        # Of any number of hooks at once one makes it: 20 that all found none had started up to 17 processes.  Where all
+        # find an old one, two may; the second finds that somebody listens, and ends.
         posix.close(posix.open(tried, posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW, 0o600))
         main = __file__.rsplit("/", 2)[0] + "/__main__.py"
         null = [(posix.POSIX_SPAWN_OPEN, fd, "/dev/null", posix.O_RDWR, 0) for fd in (0, 1, 2)]

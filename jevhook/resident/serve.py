@@ -490,9 +490,10 @@ def stop(folder: str) -> bool:
 def off(folder: str) -> bool:
     """Take the folder away, so that no hook asks or starts one any more; whether one was running.  Raises OSError."""
     was = stop(folder)
-    aside = f"{folder}.{os.getpid()}"
+    real = os.path.realpath(folder)
+    aside = f"{real}.{os.getpid()}"
     try:
-        os.rename(folder, aside)  # at once: a hook may start another one and have it make files here meanwhile
+        os.rename(real, aside)  # at once: a hook may start another one and have it make files here meanwhile
     except FileNotFoundError:
         return was
     was = stop(aside) or was

@@ -5,7 +5,7 @@ Three kinds of private file (0600) below ``<state>/jevhook/permits`` (0700):
 - ``CODE.offer``    a stopped call: its keyed digest (tool, whole input, directory) and its words, redacted, for the
   person to read.  Written by the hook that denied it, once for any number of hooks.
 - ``DIGEST.permit`` that call may run once.  Written by the person's command; whichever hook renames it first has it.
-- ``DIGEST.CALL.used`` what a permit becomes: it was for this call, and every hook of that call finds it.  Where a gate is
+- ``CALL.used``      what a permit becomes: every hook of that one call finds it, until the tool has run.  Where a gate is
   registered twice (a person's settings and a managed policy's), the other hook would else deny what was permitted.
 
 A code is five letters out of the call's digest, so a call that is tried again keeps its code.  Letters alone bind
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 
 from .. import jsonio, ledger
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ..event import Event
 
 OFFERED_SECONDS = 86400.0  # how long a code can be used: a person may look in the next morning
+AGAIN = 60.0  # seconds within which all hooks of a call have come
 MAX_FILES = 200
 MAX_WORDS = 4000  # characters of the call that are kept for the person
 MAX_READ = 100_000  # characters that are redacted for it
@@ -106,35 +108,50 @@ def grant(found: Mapping[str, Any], env: Mapping[str, str], now: float) -> None:
     _put(os.path.join(place, f"{call[:40]}.permit"), kept)
 
 
-def take(
-    call: str, env: Mapping[str, str], cwd: str, now: float, seconds: float, call_id: str = ""
-) -> dict[str, Any] | None:
-    """The permit for ``call`` that is not older than ``seconds``, used up by this; None when there is none.
+def take(event: Event, call: str, env: Mapping[str, str], now: float, seconds: float) -> dict[str, Any] | None:
+    """The permit for ``call`` (of ``bound_to``) that is not older than ``seconds``, used up by this; None without one.
 
-    Of any number of calls at once one gets it, and with a ``call_id`` all hooks of that one.  Never raises.
+    Of any number of calls at once one gets it, and with it all hooks of that one.  Never raises.
     """
     place = folder(env)
     if not place or not call:
         return None
-    base = os.path.join(place, call[:40])
-    mark = ledger.digest(["used", call_id], env)[:16] if call_id else os.urandom(8).hex()
-    path, used = f"{base}.permit", f"{base}.{mark}.used"
-    if not os.path.lexists(path) and not os.path.lexists(used):
-        return None
+    path, used = os.path.join(place, f"{call[:40]}.permit"), _used(event, env, place)
     try:
-        if not _trusted(env, cwd):
+        shared = os.path.lexists(used)
+        if not shared and not os.path.lexists(path):
             return None
-        try:
-            os.replace(path, used)  # before it is read: one that is granted anew meanwhile is another file
-        except FileNotFoundError:
-            pass  # another hook was first: of this call, then it is there
+        if not _trusted(env, event.cwd):
+            return None
+        if not shared:
+            try:
+                os.replace(path, used)  # before it is read: one that is granted anew meanwhile is another file
+            except FileNotFoundError:
+                pass  # another hook was first: of this call, then it is there
         found = _read(used)
         holds = found is not None and found.get("call") == call and -1 <= now - _at(found) < seconds
-        if not holds or not call_id:
+        # A model's server may give the same id to call after call; no two hooks of one call are so far apart.
+        if holds and not 0 <= time.time() - os.lstat(used).st_ctime < AGAIN:
+            holds = False
+        if not holds or not event.call_id:
             os.unlink(used)
         return found if holds else None
     except (OSError, ValueError):
         return None
+
+
+def over(event: Event, env: Mapping[str, str]) -> None:
+    """The tool has run: no hook of this call comes any more, but another call with its id may.  Never raises."""
+    try:
+        os.unlink(_used(event, env, folder(env)))
+    except (OSError, ValueError):
+        pass
+
+
+def _used(event: Event, env: Mapping[str, str], place: str) -> str:
+    """Where the hooks of the event's call find a permit that one of them has taken."""
+    mark = ledger.digest(["used", event.host, event.session, event.call_id], env) if event.call_id else ""
+    return os.path.join(place, f"{mark[:40] or os.urandom(20).hex()}.used")
 
 
 def words(event: Event, env: Mapping[str, str]) -> str:

@@ -54,43 +54,47 @@ def keep(env: Mapping[str, str], name: str, passages: Sequence[Mapping[str, Any]
         held = ledger.lock(f"{place}.lock")
         try:
             path = os.path.join(place, name + ".json")
-            _write(path, _all(read(env, name), passages))
+            whole = _write(path, _all(read(env, name), passages))
         finally:
             if held >= 0:
                 os.close(held)
         prune(env, path)
-        return True
+        return whole
     except (OSError, ValueError, RecursionError, KeyError):
         return False
 
 
 def _all(there: Sequence[Mapping[str, Any]], mine: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """What another hook kept and what this one does: their judges may have marked different passages, and the ledger
-    promised both to the person."""
+    promised both to the person.  So it does where a call has another one's id: the texts differ then."""
 
     def at(passage: Mapping[str, Any]) -> str:
-        return jsonio.dumps([passage.get("slot"), passage.get("at")])
+        return jsonio.dumps([passage.get("slot"), passage.get("at"), passage.get("text")])
 
     had = {at(one) for one in there}
     return [*there, *(one for one in mine if at(one) not in had)]
 
 
-def _write(path: str, passages: Sequence[Mapping[str, Any]]) -> None:
+def _write(path: str, passages: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether there is something of every passage."""
     import binascii
 
     from ..config import write_private
 
     room = MAX_FILE
+    whole = True
     kept = []
     for passage in passages:
         data = str(passage["text"]).encode("utf-8", "surrogatepass")
         entry = {key: value for key, value in passage.items() if key != "text"}
         if len(data) > room:
+            whole = whole and room > 0
             data, entry["cut"] = data[:room], True
         room -= len(data)
         entry["base64"] = binascii.b2a_base64(data, newline=False).decode("ascii")
         kept.append(entry)
     write_private(path, jsonio.dumps({"at": time.time(), "passages": kept}).encode("ascii"))
+    return whole
 
 
 def prune(env: Mapping[str, str], spare: str = "") -> int:

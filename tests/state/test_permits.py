@@ -37,18 +37,26 @@ def granted(event: Event, env: dict[str, str], now: float = NOW) -> str:
     return digest
 
 
+def one_of(call_id: str = "", session: str = "s", cwd: str = "") -> Event:
+    return Event("codex", "before-tool", "PreToolUse", tool="Bash", session=session, call_id=call_id, cwd=cwd)
+
+
+def take(digest: str, env: dict[str, str], cwd: str, now: float, seconds: float, **of: str) -> dict[str, Any] | None:
+    return permits.take(one_of(cwd=cwd, **of), digest, env, now, seconds)
+
+
 def test_a_permit_is_used_up_by_the_first_who_takes_it(env: dict[str, str]) -> None:
     digest = granted(call(), env)
-    taken = permits.take(digest, env, "/srv/shop", NOW + 5, 600)
+    taken = take(digest, env, "/srv/shop", NOW + 5, 600)
     assert taken is not None and taken["rule"] == "r"
-    assert permits.take(digest, env, "/srv/shop", NOW + 5, 600) is None
+    assert take(digest, env, "/srv/shop", NOW + 5, 600) is None
 
 
 @pytest.mark.parametrize(("later", "holds"), [(0, True), (599, True), (600, False), (-3600, False)])
 def test_a_permit_ends_by_itself_and_is_gone_then(env: dict[str, str], later: float, holds: bool) -> None:
     digest = granted(call(), env)
-    assert (permits.take(digest, env, "", NOW + later, 600) is not None) is holds
-    assert permits.take(digest, env, "", NOW, 600) is None
+    assert (take(digest, env, "", NOW + later, 600) is not None) is holds
+    assert take(digest, env, "", NOW, 600) is None
 
 
 @pytest.mark.parametrize(
@@ -74,7 +82,7 @@ def test_the_label_of_a_hosts_own_tool_is_no_part_of_the_call_but_an_mcp_tools_i
 def test_what_json_cannot_hold_gets_no_permit(env: dict[str, str]) -> None:
     assert permits.bound_to(call(command="x", n=float("nan")), env) == ""
     assert permits.offer(call(), "", None, env, NOW) == ""
-    assert permits.take("", env, "", NOW, 600) is None
+    assert permits.take(call(), "", env, NOW, 600) is None
 
 
 def test_a_call_keeps_its_code_and_a_code_is_plain_letters(env: dict[str, str]) -> None:
@@ -121,11 +129,36 @@ def test_every_hook_of_the_permitted_call_finds_the_permit_and_no_other_call_doe
     """Registered twice, one hook let the call run and the other denied it: 20 of 20 times nothing ran."""
     digest = granted(call(), env)
     for _ in range(3):
-        taken = permits.take(digest, env, "", NOW + 1, 600, "toolu_1")
+        taken = take(digest, env, "", NOW + 1, 600, call_id="1")
         assert taken is not None and taken["rule"] == "r"
-    assert permits.take(digest, env, "", NOW + 1, 600, "toolu_2") is None
-    assert permits.take(digest, env, "", NOW + 1, 600) is None
-    assert permits.take(digest, env, "", NOW + 600, 600, "toolu_1") is None, "and not after its time"
+    assert take(digest, env, "", NOW + 1, 600, call_id="2") is None
+    assert take(digest, env, "", NOW + 1, 600, call_id="1", session="another") is None
+    assert take(digest, env, "", NOW + 1, 600) is None
+    assert take("0" * 64, env, "", NOW + 1, 600, call_id="1") is None, "another call with that id"
+
+
+@pytest.mark.parametrize("end", ["the tool has run", "a minute", "the permit's own time"])
+def test_a_used_permit_ends_though_call_ids_repeat(
+    env: dict[str, str], end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model's server may count from call_0 in every turn: one permit then let that call run for ten minutes."""
+    digest = granted(call(), env)
+    assert take(digest, env, "", NOW + 1, 600, call_id="call_0") is not None
+    if end == "the tool has run":
+        permits.over(one_of("call_0"), env)
+    elif end == "a minute":
+        monkeypatch.setattr(permits, "AGAIN", 0.0)
+    now = NOW + 600 if end == "the permit's own time" else NOW + 1
+    assert take(digest, env, "", now, 600, call_id="call_0") is None
+    assert os.listdir(permits.folder(env)) == [f"{permits._codes(digest)[0]}.offer"]
+
+
+def test_a_late_hook_of_a_permitted_call_leaves_the_next_permit_alone(env: dict[str, str]) -> None:
+    digest = granted(call(), env)
+    assert take(digest, env, "", NOW, 600, call_id="1") is not None
+    granted(call(), env)
+    assert take(digest, env, "", NOW, 600, call_id="1") is not None
+    assert take(digest, env, "", NOW, 600, call_id="2") is not None
 
 
 def test_a_permit_that_is_granted_anew_while_an_old_one_is_looked_at_is_kept(
@@ -143,9 +176,9 @@ def test_a_permit_that_is_granted_anew_while_an_old_one_is_looked_at_is_kept(
         return read
 
     monkeypatch.setattr(permits, "_read", slow)
-    assert permits.take(digest, env, "", NOW, 600) is None, "the one that it looked at had expired"
+    assert take(digest, env, "", NOW, 600) is None, "the one that it looked at had expired"
     monkeypatch.undo()
-    assert permits.take(digest, env, "", NOW, 600) is not None
+    assert take(digest, env, "", NOW, 600) is not None
 
 
 def test_an_offer_that_is_renewed_while_others_are_pruned_stays(
@@ -222,13 +255,13 @@ def test_a_permit_that_somebody_else_may_have_written_is_none(env: dict[str, str
     digest = granted(call(), env)
     place = Path(permits.folder(env))
     spoil(place, place / f"{digest[:40]}.permit")
-    assert permits.take(digest, env, "", NOW, 600) is None
+    assert take(digest, env, "", NOW, 600) is None
 
 
 def test_a_state_directory_in_the_judged_project_permits_nothing(env: dict[str, str], tmp_path: Path) -> None:
     digest = granted(call(), env)
-    assert permits.take(digest, env, str(tmp_path), NOW, 600) is None
-    assert permits.take(digest, env, str(tmp_path / "elsewhere"), NOW, 600) is not None
+    assert take(digest, env, str(tmp_path), NOW, 600) is None
+    assert take(digest, env, str(tmp_path / "elsewhere"), NOW, 600) is not None
 
 
 def test_old_and_too_many_files_go(env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,10 +276,11 @@ def test_old_and_too_many_files_go(env: dict[str, str], monkeypatch: pytest.Monk
 
 TAKER = """
 import os, sys, time
+from jevhook.event import Event
 from jevhook.state import permits
 while not os.path.exists(sys.argv[2]):
     time.sleep(0.002)
-print(int(permits.take(sys.argv[1], dict(os.environ), "", float(sys.argv[3]), 600) is not None))
+print(int(permits.take(Event("codex", "before-tool", "PreToolUse"), sys.argv[1], dict(os.environ), float(sys.argv[3]), 600) is not None))
 """
 
 

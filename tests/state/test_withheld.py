@@ -56,12 +56,23 @@ def test_what_two_hooks_for_one_call_took_out_is_there_together(
     first, both, second = ({"slot": "result", "at": [at, at + 3], "text": f"p{at}"} for at in (0, 9, 20))
     assert withheld.keep(env, name, [first, both]) and withheld.keep(env, name, [both, second])
     assert withheld.read(env, name) == [first, both, second]
+    again = {**first, "text": "of another call with that id"}
+    assert withheld.keep(env, name, [again]) and again in withheld.read(env, name)
     monkeypatch.setattr(ledger, "LOCK_SECONDS", 30)
     with ThreadPoolExecutor(8) as pool:
         mine = [{"slot": "s", "at": [at, at], "text": str(at)} for at in range(8)]
         assert all(pool.map(lambda one: withheld.keep(env, withheld.name_of(env, event("two")), [one]), mine))
     kept = withheld.read(env, withheld.name_of(env, event("two")))
     assert sorted(kept, key=lambda one: str(one["at"])) == mine
+
+
+def test_where_another_hook_left_no_room_nothing_is_promised(
+    env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(withheld, "MAX_FILE", 10)
+    name = withheld.name_of(env, event())
+    assert withheld.keep(env, name, [{"at": 1, "text": "x" * 12}])
+    assert not withheld.keep(env, name, [{"at": 2, "text": "y"}])
 
 
 def test_without_a_place_nothing_is_promised(tmp_path: Path) -> None:
