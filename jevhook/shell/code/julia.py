@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from .record import Span
 
 
+_DONE = "\0do"  # what the last call hands to the block behind it
+
+
 def literal(lexer: Lexer) -> Token | None:
     """Texts and commands in three quotes, raw"…", characters, symbols."""
     source, i = lexer.text, lexer.i
@@ -39,15 +42,25 @@ def literal(lexer: Lexer) -> Token | None:
             value = inside.quoted("\0\0", "", "julia")
             lexer.i = lexer.size if end < 0 else end + 3
             return lexer.push("c" if c == "`" else "s", value, i)
-    if source.startswith('raw"', i) and (i == 0 or not source[i - 1].isalnum()):
-        lexer.i = i + 4
-        return lexer.push("s", lexer.quoted('"', "", "raw"), i)
+    if c.isalpha() and (i == 0 or not (source[i - 1].isalnum() or source[i - 1] == "_")):
+        j = i
+        while j < lexer.size and (source[j].isalnum() or source[j] == "_"):
+            j += 1
+        if source[j : j + 1] == '"':  # raw"…", r"…", ip"…": nothing in them is put in
+            close = '"""' if source.startswith('"""', j) else '"'
+            lexer.i = j + len(close)
+            if len(close) == 1:
+                return lexer.push("s", lexer.quoted(close, "", "raw"), i)
+            end = source.find(close, lexer.i)
+            value = source[lexer.i : lexer.size if end < 0 else end]
+            lexer.i = lexer.size if end < 0 else end + 3
+            return lexer.push("s", value, i)
     if c == "'":
         before = lexer.tokens[-1] if lexer.tokens else None
         if before is not None and not lexer.space and (before.kind in "in" or before.value in (")", "]")):
             lexer.i = i + 1
             return lexer.push("o", "~", i)  # a transposition
-        end = source.find("'", i + 2, i + 12)
+        end = source.find("'", i + (3 if source[i + 1 : i + 2] == "\\" else 2), i + 13)
         if end > 0:
             lexer.i = end + 1
             return lexer.push("s", source[i + 1 : end], i)
@@ -105,6 +118,10 @@ def _pwd(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any
 
 
 def _scratch(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
+    reader.vars[_DONE] = "/tmp/\0"
+    for one in args:
+        if isinstance(one, Body):  # mktempdir(dir -> …)
+            reader.call(one, None, ["/tmp/\0"], {}, reader.i - 1)
     return "/tmp/\0"
 
 
@@ -117,8 +134,11 @@ def _get(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any
 
 
 def _open(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
-    args = [one for one in args if not isinstance(one, dict)]
+    given, reader.vars[_DONE] = args[-1] if args else None, NOTHING
+    args = [one for one in args if not isinstance(one, dict | Body)]
     if args and isinstance(args[0], str):
+        if isinstance(given, dict) and True in (given.get("write"), given.get("append"), given.get("truncate")):
+            args = [args[0], "w"]
         return open_file(reader.record, args[0], args[1] if len(args) > 1 else "r", at)
     return NOTHING  # open(`command`): the command was seen where it stands
 
@@ -163,7 +183,15 @@ def _eval(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> An
 
 
 def _same(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
-    return args[0] if args else NOTHING
+    value = args[0] if args else NOTHING
+    if isinstance(value, Ref) and value.name.startswith("\0") and value.args and isinstance(value.args[0], Unknown):
+        return value.args[0]  # String(HTTP.get(url).body)
+    return value
+
+
+def _last(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
+    """filter(isdir, paths)"""
+    return args[-1] if args else NOTHING
 
 
 def _run(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
@@ -176,7 +204,10 @@ def _run(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any
 
 def _ccall(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     """ccall(:system, Cint, (Cstring,), line)"""
-    name = args[0].name if args and isinstance(args[0], Ref) else text(args[0]) if args else ""
+    what = args[0] if args else ""
+    if isinstance(what, list) and what:  # (:system, "libc")
+        what = what[0]
+    name = what.name if isinstance(what, Ref) else text(what)
     if name in ("system", "popen") and len(args) > 1:
         perform(reader.record, "shell", [args[-1]], {}, at)
     elif name in ("unlink", "remove", "rmdir") and len(args) > 1:
@@ -216,6 +247,7 @@ def _words(value: Any) -> Any:
 
 def _each(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     """foreach(rm, paths), map(p -> rm(p), paths)"""
+    reader.vars[_DONE] = element(args[0]) if len(args) == 1 and isinstance(args[0], list) else NOTHING
     if len(args) > 1 and isinstance(args[0], Ref | Body):
         given = [element(args[1]) if isinstance(args[1], list) else args[1]]
         return reader.call(args[0], None, given, {}, reader.i - 1)
@@ -227,6 +259,48 @@ def _pipeline(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -
     options = args[-1] if args and isinstance(args[-1], dict) else {}
     if any(isinstance(one, Ref) and one.name == "socket()" for one in (*args, *options.values())):
         reader.record.handed = True
+    fetched = any(isinstance(one, Unknown) and one.origin == "downloaded" for one in args[:-1])
+    if fetched and reader.record.shelled:
+        reader.record.add("run-code", "downloaded", at)
+    return NOTHING
+
+
+def _do(reader: Reader) -> None:
+    """mktempdir() do dir"""
+    reader.i += 1
+    token = reader.peek()
+    if token is not None and token.kind == "i" and not token.line:
+        reader.i += 1
+        reader.set(token.value, reader.vars.pop(_DONE, NOTHING))
+
+
+def _at_ccall(reader: Reader) -> Any:
+    """@ccall system(line::Cstring)::Cint"""
+    reader.i += 1
+    name = reader.peek()
+    if name is None or name.kind != "i":
+        return Ref("ccall")
+    reader.i += 1
+    first = reader.i
+    if reader.eat("("):
+        args, _ = reader.sequence(")")
+        _ccall(reader, None, [name.value, *args[:1]], {}, reader.span(first))
+    return NOTHING
+
+
+def _binary(reader: Reader, mark: str, left: Any) -> Any:
+    """paths .|> rm"""
+    ahead = 1 if mark == "." else 0
+    marks = [reader.peek(ahead), reader.peek(ahead + 1)]
+    if [one.value if one is not None and one.kind == "o" else "" for one in marks] != ["|", ">"]:
+        return None
+    reader.i += ahead + 2
+    while (line := reader.peek()) is not None and line.kind == "l":
+        reader.i += 1
+    first = reader.i
+    func = reader.operand()
+    if isinstance(func, Ref | Body):
+        return reader.call(func, None, [element(left) if ahead and isinstance(left, list) else left], {}, first)
     return NOTHING
 
 
@@ -238,9 +312,11 @@ def _before(reader: Reader) -> None:
     close = reader.match.get(reader.i + 1, -1)
     if close < 0 or close + 1 >= len(reader.tokens) or reader.tokens[close + 1].value != "=":
         return
-    params = reader.params(reader.i + 1, close)
+    opened = reader.i + 1
+    params = reader.params(opened, close)
     reader.i = close + 2
     made = reader.arrow(params)
+    made.defaults = reader.defaults(opened, close)
     made.name = name.value
     reader.vars[made.name] = made
     reader.methods.setdefault(made.name, made)
@@ -260,6 +336,8 @@ def _for(reader: Reader) -> None:
 
 
 def _value(reader: Reader, name: str) -> Any:
+    if name == "ARGS":
+        return list(reader.record.args)
     return {"true": True, "false": False}.get(name)
 
 
@@ -291,7 +369,14 @@ _BASE: dict[str, Any] = {
     "pipeline": _pipeline,
     "foreach": _each,
     "map": _each,
-    "filter": _each,
+    "filter": _last,
+    "sort": _last,
+    "unique": _same,
+    "collect": _same,
+    "reverse": _same,
+    "invokelatest": lambda reader, func, args, opts, at: (
+        reader.call(args[0], None, args[1:], {}, reader.i - 1) if args and isinstance(args[0], Ref | Body) else NOTHING
+    ),
     "success": _run,
     "include": _include,
     "include_string": _eval,
@@ -332,7 +417,7 @@ LANGUAGE = Language(
         "Meta.parse": _same,
         "Downloads.download": _download,
         "ccall": _ccall,
-        "system": "shell",  # @ccall system(line::Cstring)::Cint
+        "Core.eval": _eval,
         "Sockets.connect": _connect,
         "connect": _connect,
         "HTTP.get": "fetch",
@@ -346,7 +431,7 @@ LANGUAGE = Language(
         "CSV.write": _write,
         "JLD2.save": _write,
     },
-    hooks={"function": ended_function, "for": _for, "return": return_statement},
+    hooks={"function": ended_function, "for": _for, "return": return_statement, "do": _do, "=ccall": _at_ccall},
     skips=_SKIPS,
     blocks=("function", "do", "if", "while", "for", "begin", "let", "try", "quote", "module", "struct", "macro"),
     value=_value,
@@ -355,6 +440,7 @@ LANGUAGE = Language(
     before=_before,
     arrow="->",
     inside=_words,
+    binary=_binary,
     extra="_!",
     word_functions=(),
 )

@@ -43,6 +43,9 @@ def literal(lexer: Lexer) -> Token | None:
             if source.startswith(arrow, i):
                 lexer.i = i + len(arrow)
                 return lexer.push("o", "=", i)
+    if c == "\\" and source[i + 1 : i + 2] == "(":
+        lexer.i = i + 1
+        return lexer.push("i", "function", i)
     if c == "`":
         end = source.find("`", i + 1, i + 200)
         if end > 0:
@@ -100,12 +103,13 @@ def _unlink(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> 
     return NOTHING
 
 
-def _second(op: str, name: str) -> Callable[..., Any]:
-    """A function that writes (or sends) to its second argument, or to the one of that name."""
+def _second(op: str) -> Callable[..., Any]:
+    """A function that writes to its second argument, or to one of these names."""
 
     def run(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
         given, opts = _named(args)
-        where = opts.get(name, given[1] if len(given) > 1 else None)
+        named = next((opts[name] for name in ("file", "con", "path", "sink") if name in opts), None)
+        where = named if named is not None else given[1] if len(given) > 1 else None
         if known_text(where) is not None:
             perform(reader.record, op, [_path(reader, where)], {}, at)
         return NOTHING
@@ -127,6 +131,8 @@ def _read(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> An
     if (known_text(where) or "").startswith(("http://", "https://", "ftp://")):
         return perform(reader.record, "fetch", [where], {}, at)
     if isinstance(where, str):
+        if where[:1] in ("{", "[") or "\n" in where:  # fromJSON takes the text itself as well
+            return NOTHING
         return perform(reader.record, "read", [_path(reader, where)], {}, at)
     if isinstance(where, Ref) and where.name == "socket()":
         return SOCKET
@@ -164,8 +170,15 @@ def _source(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> 
 
 
 def _parse(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
-    given, _ = _named(args, "text")
-    value = given[0] if given else NOTHING
+    given, opts = _named(args)
+    if "text" not in opts and func.name.rpartition(".")[2] == "parse":  # a file's
+        where = opts.get("file", given[0] if given else NOTHING)
+        if (known_text(where) or "").startswith(("http://", "https://", "ftp://")):
+            return perform(reader.record, "fetch", [where], {}, at)
+        if isinstance(where, str):
+            reader.record.add("run-file", _path(reader, where), at)
+        return where if isinstance(where, Unknown) else NOTHING
+    value = opts.get("text", given[0] if given else NOTHING)
     return "\n".join(text(one) for one in value) if isinstance(value, list) else value
 
 
@@ -178,6 +191,8 @@ def _eval(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> An
 
 def _system(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     given, opts = _named(args, "command", "cmd")
+    if func.name in ("pipe", "shell") and known_text(given[0] if given else None) is None:
+        return NOTHING  # names that people give to functions of their own
     return perform(reader.record, "shell", given[:1], {"input": opts["input"]} if "input" in opts else {}, at)
 
 
@@ -207,6 +222,8 @@ def _quote(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> A
 
 def _c(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     given, opts = _named(args)
+    if func.name.rpartition(".")[2] == "list" and opts and not given:
+        return opts
     flat: list[Any] = []
     for one in (*given, *opts.values()):
         flat.extend(one if isinstance(one, list) else [one])
@@ -233,7 +250,29 @@ def _paste(separator: str) -> Callable[..., Any]:
 
 def _file_path(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     given, _ = _named(args)
-    return join(*(text(one) for one in given)) if given else ""
+    if not given:
+        return reader.record.cwd or reader.record.env.get("PWD", "\0")
+    rows: list[list[str]] = [[]]
+    for one in given:
+        choices = one if isinstance(one, list) else list(variants(one))
+        rows = [[*row, text(choice)] for row in rows for choice in choices[:8]][:16]
+    return either(*(join(*row) for row in rows))
+
+
+def _glue(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
+    """glue("rm -rf {dir}")"""
+    pattern = args[0] if args else NOTHING
+    if not isinstance(pattern, str):
+        return NOTHING
+    out: Any = ""
+    for at_piece, piece in enumerate(pattern.split("{")):
+        name, mark, rest = piece.partition("}")
+        if at_piece and mark:
+            value = reader.get(name.strip())
+            out = concat(concat(out, NOTHING if isinstance(value, Ref) else value), rest)
+        else:
+            out = concat(out, piece)
+    return out
 
 
 def _sprintf(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
@@ -253,6 +292,7 @@ def _same(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> An
 def _getenv(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     given, _ = _named(args, "x")
     if not given:
+        reader.record.add("env", "", at)
         return Ref("Sys.getenv()")
     return reader.record.variable(given[0])
 
@@ -291,10 +331,15 @@ def _sql(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any
 
 def _apply(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     """lapply(paths, unlink, recursive = TRUE), purrr::walk, do.call(unlink, list(...))."""
-    given, opts = _named(args, "X", ".x", "what")
-    if len(given) < 2:
-        return NOTHING
-    what, on = (given[0], given[1]) if func.name == "do.call" else (given[1], given[0])
+    given, opts = _named(args, "X", ".x", "x")
+    what = next((opts[name] for name in ("FUN", ".f", "what") if name in opts), None)
+    first = func.name.rpartition(".")[2] in ("call", "Map")  # the function comes first
+    if what is None:
+        if not given or (not first and len(given) < 2):
+            return NOTHING
+        what = given.pop(0 if first else 1)
+    on = opts.get("args", given[0] if given else NOTHING)
+    opts = {name: one for name, one in opts.items() if name not in ("X", ".x", "x", "FUN", ".f", "what", "args")}
     if isinstance(what, str):
         what = Ref(what)
     if not isinstance(what, Ref | Body):
@@ -302,7 +347,7 @@ def _apply(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> A
     if func.name == "do.call":
         rest, more = (on, {}) if isinstance(on, list) else ([], on) if isinstance(on, dict) else ([on], {})
     else:
-        rest, more = [element(on) if isinstance(on, list) else on, *given[2:]], opts
+        rest, more = [element(on) if isinstance(on, list) else on, *given[1:]], opts
     return reader.call(what, None, list(rest), dict(more), reader.i - 1)
 
 
@@ -352,11 +397,34 @@ def _binary(reader: Reader, mark: str, left: Any) -> Any:
     while (token := reader.peek()) is not None and (token.kind == "i" or token.value == "::"):
         name += str(token.value).replace("::", ".")
         reader.i += 1
-    if not name or not reader.eat("("):
+    if not name:
         return NOTHING
-    args, opts = reader.sequence(")")
-    func = reader.get(name)
-    return reader.call(func, None, [left, *args], opts, start)
+    args, opts = reader.sequence(")") if reader.eat("(") else ([], {})
+    placed = {key: left for key, one in opts.items() if isinstance(one, Ref) and one.name in ("_", ".")}
+    return reader.call(reader.get(name), None, args if placed else [left, *args], {**opts, **placed}, start)
+
+
+def _if(reader: Reader) -> Any:
+    """out <- if (fast) "a" else other"""
+    reader.i += 1
+    if not reader.eat("("):
+        return NOTHING
+    reader.sequence(")")
+    value = reader.expression()
+    if reader.word("else"):
+        reader.i += 1
+        value = either(value, reader.expression())
+    return value
+
+
+def _ifelse(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
+    return either(*args[1:3]) if len(args) > 2 else NOTHING
+
+
+def _last(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
+    """Filter(dir.exists, paths), grep("x", paths, value = TRUE)"""
+    given, _ = _named(args)
+    return given[1] if len(given) > 1 else NOTHING
 
 
 def _value(reader: Reader, name: str) -> Any:
@@ -366,12 +434,12 @@ def _value(reader: Reader, name: str) -> Any:
 _SHELL = ("system", "shell", "pipe", "shell.exec")
 _WRITES = ("write.csv", "write.csv2", "write.table", "writeLines", "saveRDS", "write", "dput", "writeBin", "readr.write_csv", "write_csv", "readr.write_lines", "readr.write_file", "data.table.fwrite", "fwrite", "arrow.write_parquet")  # fmt: skip
 _READS = ("readLines", "readRDS", "read.csv", "read.table", "scan", "readChar", "readBin", "readr.read_csv", "readr.read_file", "readr.read_lines", "jsonlite.fromJSON", "fromJSON", "load", "data.table.fread", "fread", "url", "httr.content", "read.socket")  # fmt: skip
-_APPLIES = ("lapply", "sapply", "vapply", "purrr.walk", "purrr.map", "walk", "map", "do.call")
+_APPLIES = ("Map", "lapply", "sapply", "vapply", "purrr.walk", "purrr.map", "walk", "map", "do.call")
 _SQL = ("dbExecute", "dbSendQuery", "dbSendStatement", "dbGetQuery", "dbSendUpdate", "sqldf")
 
 _CALLS: dict[str, Any] = {
     **dict.fromkeys(_SHELL, _system),
-    **dict.fromkeys(_WRITES, _second("write", "file")),
+    **dict.fromkeys(_WRITES, _second("write")),
     **dict.fromkeys(_READS, _read),
     **dict.fromkeys(_APPLIES, _apply),
     **dict.fromkeys(_SQL, _sql),
@@ -390,8 +458,8 @@ _CALLS: dict[str, Any] = {
     "file.copy": _on_paths("copy", "from", "to"),
     "fs.file_copy": _on_paths("copy", "path", "new_path"),
     "file.create": _on_paths("write"),
-    "sink": _on_paths("write", "file"),
-    "save": _second("write", "file"),
+    "sink": lambda reader, func, args, opts, at: _second("write")(reader, func, [NOTHING, *args], opts, at),
+    "save": _second("write"),
     "save.image": _on_paths("write", "file"),
     "file.symlink": _on_paths("write2", "from", "to"),
     "file.link": _on_paths("write2", "from", "to"),
@@ -426,7 +494,8 @@ _CALLS: dict[str, Any] = {
     "list": _c,
     "paste": _paste(" "),
     "paste0": _paste(""),
-    "glue.glue": _paste(""),
+    "glue.glue": _glue,
+    "glue": _glue,
     "file.path": _file_path,
     "fs.path": _file_path,
     "here.here": _file_path,
@@ -439,13 +508,38 @@ _CALLS: dict[str, Any] = {
     "getwd": lambda reader, func, args, opts, at: reader.record.cwd or reader.record.env.get("PWD", "\0"),
     "tempdir": lambda reader, func, args, opts, at: "/tmp/\0",
     "tempfile": lambda reader, func, args, opts, at: "/tmp/\0",
+    "withr.local_tempdir": lambda reader, func, args, opts, at: "/tmp/\0",
+    "withr.local_tempfile": lambda reader, func, args, opts, at: "/tmp/\0",
+    "commandArgs": lambda reader, func, args, opts, at: list(reader.record.args),
+    "ifelse": _ifelse,
+    "Filter": _last,
+    "grep": _last,
+    "httr.upload_file": _read,
+    "curl.curl_upload": _read,
+    "httr2.req_body_file": _last,
     "list.files": _listing,
     "list.dirs": _listing,
     "dir": _listing,
     "fs.dir_ls": _listing,
     "Sys.glob": _glob,
     "return": _return,
-    **dict.fromkeys(("invisible", "identity", "as.character", "unlist", "suppressWarnings", "suppressMessages"), _same),
+    **dict.fromkeys(
+        (
+            "setdiff",
+            "rev",
+            "unique",
+            "head",
+            "tail",
+            "sort",
+            "invisible",
+            "identity",
+            "as.character",
+            "unlist",
+            "suppressWarnings",
+            "suppressMessages",
+        ),
+        _same,
+    ),
 }
 # Attached with library(), they are called by their bare names; the base functions may be called by their full ones.
 for _name in list(_CALLS):
@@ -466,7 +560,7 @@ LANGUAGE = Language(
     lines=True,
     named=")",
     calls=_CALLS,
-    hooks={"for": _for},
+    hooks={"for": _for, "=if": _if},
     skips=("if", "while", "else", "repeat", "next", "break"),
     member=("$", "@", "::", ":::"),
     value=_value,

@@ -269,18 +269,18 @@ class Lexer:
         return self.tokens
 
     def comment(self, c: str) -> bool:
-        for mark in self.language.line_comments:
-            if c == mark[0] and self.text.startswith(mark, self.i):
-                end = self.text.find("\n", self.i)
-                self.i = self.size if end < 0 else end
-                self.space = True
-                return True
         block = self.language.block
         if block is not None and c == block[0][0] and self.text.startswith(block[0], self.i):
             end = self.text.find(block[1], self.i + len(block[0]))
             self.i = self.size if end < 0 else end + len(block[1])
             self.space = True
             return True
+        for mark in self.language.line_comments:
+            if c == mark[0] and self.text.startswith(mark, self.i):
+                end = self.text.find("\n", self.i)
+                self.i = self.size if end < 0 else end
+                self.space = True
+                return True
         return False
 
     def variable(self, c: str) -> bool:
@@ -608,11 +608,12 @@ class Lexer:
 class Body:
     """A function of the code that is read: where its body stands."""
 
-    __slots__ = ("active", "acts", "end", "match", "name", "params", "ran", "start", "tokens")
+    __slots__ = ("active", "acts", "defaults", "end", "match", "name", "params", "ran", "start", "tokens")
 
     def __init__(self, name: str, params: list[str], reader: Reader, start: int, end: int) -> None:
         self.name = name
         self.params = params
+        self.defaults: dict[str, int] = {}  # where the value of a parameter that is not given stands
         self.tokens = reader.tokens
         self.match = reader.match
         self.start = start
@@ -773,11 +774,23 @@ class Reader:
             token = self.tokens[place]
             if token.kind == "o" and token.value == ",":
                 fresh = True
+            elif token.kind == "o" and token.value == ";":
+                fresh = self.language.name == "julia"
             elif fresh and token.kind in "iv":
                 out.append(token.value)
                 fresh = self.language.name == "php" and token.kind == "i"
                 if fresh:
                     out.pop()
+        return out
+
+    def defaults(self, opening: int, close: int) -> dict[str, int]:
+        """Where the values stand that parameters have when they are not given."""
+        out: dict[str, int] = {}
+        if ")" in self.language.named:
+            for place in range(opening + 1, min(close, opening + 120) - 1):
+                name, before = self.tokens[place], self.tokens[place - 1]
+                if name.kind == "i" and self.tokens[place + 1].value == "=" and before.value in ("(", ",", ";", "\n"):
+                    out[name.value] = place + 2
         return out
 
     def body(self, name: str, params: list[str], opening: int) -> Body:
@@ -802,6 +815,15 @@ class Reader:
                 if close < 0:
                     return None
                 after = close + 1
+                if self.language.name == "r":  # whose functions need no braces: the next ones would be another's
+                    while after < len(self.tokens) and self.tokens[after].kind == "l":
+                        after += 1
+                    if after < len(self.tokens) and self.tokens[after].value != "{":
+                        params = self.params(place, close)
+                        self.i = after
+                        made = self.arrow(params)
+                        made.defaults = self.defaults(place, close)
+                        return made
                 while after < len(self.tokens) and after < close + 24 and self.tokens[after].value != "{":
                     if self.tokens[after].value in (";", "}"):
                         return None
@@ -809,6 +831,7 @@ class Reader:
                 if after >= len(self.tokens) or self.tokens[after].value != "{":
                     return None
                 made = self.body(name, self.params(place, close), after)
+                made.defaults = self.defaults(place, close)
                 if name:
                     self.vars[name] = made
                     self.methods.setdefault(name, made)
@@ -831,9 +854,20 @@ class Reader:
         try:
             self.depth += 6
             self.vars["@_"] = list(args)
-            for place, name in enumerate(body.params):
-                self.vars[name] = args[place] if place < len(args) else NOTHING
+            named = args[-1] if args and isinstance(args[-1], dict) and ")" in self.language.named else {}
+            plain = list(args[:-1]) if named else args
             self.tokens, self.match = body.tokens, body.match
+            free = iter(plain)
+            for name in body.params:
+                if name in named:
+                    self.vars[name] = named[name]
+                elif (value := next(free, None)) is not None:
+                    self.vars[name] = value
+                elif name in body.defaults:
+                    self.i = body.defaults[name]
+                    self.vars[name] = self.expression()
+                else:
+                    self.vars[name] = NOTHING
             self.i, self.result = body.start, NOTHING
             self.level += 1
             self.walk(body.end)
@@ -1078,6 +1112,8 @@ class Reader:
         """An arrow function's body, the cursor being behind the arrow."""
         if self.op("{"):
             return self.body("", params, self.i)
+        while self.i < len(self.tokens) and self.tokens[self.i].kind == "l":
+            self.i += 1
         start = self.i
         depth = 0
         place = start
@@ -1120,7 +1156,7 @@ class Reader:
                     return self.arrow(params)
             self.i += 1
             values, _ = self.sequence(")")
-            if language.name in ("perl", "ruby") and len(values) != 1:
+            if language.name in ("perl", "ruby", "julia") and len(values) != 1:
                 return values
             return values[-1] if values else NOTHING
         if token.value == "[":
@@ -1454,7 +1490,9 @@ class Reader:
             return either(*(self.item(owner, one, "") for one in key.values))
         if isinstance(owner, list):
             if isinstance(key, int) and not isinstance(key, bool):
-                if self.language.name == "lua":
+                if self.language.name in ("lua", "r", "julia"):
+                    if key < 1:  # R: all but one
+                        return either(*owner[:8]) if owner else NOTHING
                     key -= 1
                 return owner[key] if -len(owner) <= key < len(owner) else NOTHING
             return either(*owner[:8]) if owner else NOTHING
@@ -1576,6 +1614,7 @@ def made_function(reader: Reader) -> Body | None:
         return None
     params = reader.params(reader.i, end)
     made = Body(name, params, reader, end + 1, close)
+    made.defaults = reader.defaults(reader.i, end)
     reader.bodies.append(made)
     reader.i = close + 1
     return made
@@ -1739,6 +1778,12 @@ def pair(tokens: list[Token], language: Language) -> dict[int, int]:
     blocks: list[int] = []
     loop = False
     fresh = True
+
+    def indexed() -> bool:
+        """Whether Julia's begin and end are the first and the last index here."""
+        last = blocks[-1] if blocks else -1
+        return language.name == "julia" and any(mark == "[" and at > last for mark, at in stack[-8:])
+
     for place, token in enumerate(tokens):
         if token.kind == "o":
             mark = token.value
@@ -1757,18 +1802,18 @@ def pair(tokens: list[Token], language: Language) -> dict[int, int]:
             if member:
                 pass
             elif word == "end":
-                if blocks and not (language.name == "julia" and stack and stack[-1][0] == "["):  # else x[end]
+                if blocks and not indexed():  # else x[end]
                     match[blocks.pop()] = place
             elif word in language.blocks:
                 if word in ("if", "unless", "while", "until", "for", "repeat"):
-                    if fresh or language.name == "lua":
+                    if fresh or language.name == "lua" or (language.name == "julia" and not stack):
                         blocks.append(place)
                         loop = word in ("while", "until", "for") and language.name != "julia"
                 elif word == "do":
                     if not loop:
                         blocks.append(place)
                     loop = False
-                else:
+                elif not (word == "begin" and indexed()):
                     blocks.append(place)
         if token.kind == "l":
             loop = False

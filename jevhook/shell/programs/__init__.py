@@ -156,7 +156,7 @@ _SETUP_WORDS = frozenset(
 )
 
 
-_VERSIONED = ("python", "pypy", "pip", "ruby", "perl", "php", "lua", "node", "bash", "zsh", "ksh", "make")
+_VERSIONED = ("python", "pypy", "pip", "ruby", "perl", "php", "lua", "julia", "node", "bash", "zsh", "ksh", "make")
 
 
 def _family(name: str) -> Reader | None:

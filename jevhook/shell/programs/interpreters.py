@@ -277,19 +277,22 @@ _CODE_FLAGS = {
 _VALUED = {
     "python": ("-W", "-X", "--check-hash-based-pycs"), "node": ("-r", "--require", "--import", "--loader", "--env-file", "--conditions", "-C"),
     "perl": ("-I", "-M", "-m"), "ruby": ("-I", "-r", "-C", "-E"), "php": ("-d", "-c", "-z", "-t", "-S"), "lua": ("-l",),
-    "r": ("-g", "--gui", "-d", "--debugger"), "julia": ("-t", "--threads", "-p", "--procs", "-J", "--sysimage", "-C", "-O", "-g", "-m"),
+    "r": (), "julia": ("-t", "--threads", "-p", "--procs", "-J", "--sysimage", "-C", "--cpu-target", "-m", "-L", "--load", "-H", "--home", "--machine-file", "--startup-file", "--color", "--compile", "--banner"),
 }  # fmt: skip
 
 
 def program(inv: Invocation) -> Flow | None:
     """python, node, perl, ruby, php, lua, R, julia with code or a script."""
-    language = _LANGUAGES[inv.name.rstrip("0123456789.") if inv.name not in _LANGUAGES else inv.name]
+    language = _LANGUAGES[inv.name.rstrip("0123456789.-") if inv.name not in _LANGUAGES else inv.name]
     args = inv.args
     if inv.name == "R":
+        if args[:2] == ["CMD", "Rscript"]:
+            return inv.command(["Rscript", *args[2:]], "R CMD")
         if args[:1] == ["CMD"] and args[1:2] != ["BATCH"]:
             return None
-        args = [a.removeprefix("--file=") for a in args if a not in ("CMD", "BATCH", "-f")]
+        args = _r_words(args)
     elif language == "julia":
+        args = [a for a in args if a[:1] != "+"]  # juliaup's channel
         for path in values_of(args, "-L", "--load"):
             _script(inv, path, [], inv.name)
     if inv.name in ("bun", "deno"):
@@ -313,6 +316,9 @@ def program(inv: Invocation) -> Flow | None:
         long = next((f for f in flags if f[:2] == "--" and arg.startswith(f + "=")), "")
         if long:
             codes.append(arg[len(long) + 1 :])
+        elif language == "julia" and arg[1] != "-" and (bundled := _julia_code(args, i)) is not None:
+            codes.append(bundled)
+            i += 1 if arg[-1] in "eE" else 0
         elif language == "python" and (glued := _glued(arg)) is not None:
             i += 1
             if glued[0] == "m":
@@ -426,6 +432,24 @@ def _bun(inv: Invocation) -> Flow | None:
     if words[:1] == ["run"] and len(words) > 1 and words[1].startswith(("http://", "https://")):
         inv.add("run-remote-code", Target("remote", words[1]))
     return None
+
+
+def _julia_code(args: list[str], at: int) -> str | None:
+    """``-e'code'``, ``-qe 'code'``: the code of a bundle of letters."""
+    letters = args[at][1:].lstrip("qih")
+    if letters[:1] not in ("e", "E"):
+        return None
+    return letters[1:] or (args[at + 1] if at + 1 < len(args) else "")
+
+
+def _r_words(args: list[str]) -> list[str]:
+    """R's options with code, and its script: only ``-f``, ``--file`` and ``CMD BATCH`` name one."""
+    if args[:2] == ["CMD", "BATCH"]:
+        return operands(args[2:])[:1]
+    args = args[: args.index("--args")] if "--args" in args else args
+    codes = [word for code in values_of(args, "-e") for word in ("-e", code)]
+    script = value_of(args, "-f", "--file")
+    return [*codes, *(a for a in args if a in ("--version", "--help", "-h")), *([script] if script else [])]
 
 
 def _glued(arg: str) -> tuple[str, str] | None:
