@@ -13,10 +13,14 @@ From then on, in whole micro-dollars and UTC months:
 
 Each step is one IMMEDIATE transaction in ``<state>/jevhook/budget.sqlite`` (WAL, mode 0600).  A ledger of money that
 can't be read or is locked for too long refuses the call: no work is blocked by that, the rules' word stands.
+
+SQLite finds a database's WAL by name, so another file may not take the name while anybody has this one open: a side
+file ``budget.lock`` is held shared for each step, and alone by the commands that put a first file there or take it away.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
@@ -33,9 +37,12 @@ if TYPE_CHECKING:
 
 MICROS = 1_000_000  # in a dollar
 BUSY = 1.0  # seconds that a hook waits for others' transactions
+PATIENCE = 5.0  # seconds that a person's `clear` and first `set` wait until no hook has the file open
 LOST = 120.0  # a reservation older than this belongs to a process that is gone: no call takes longer than 30 s
 KEEP = 400 * 86400.0
 MOST = 1_000_000 * MICROS
+
+_SIDES = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS caps(
@@ -98,6 +105,8 @@ def reserve(env: Mapping[str, str], provider: str, model: str, now: float) -> tu
     try:
         return _transaction(env, lambda con: _reserve(con, provider, model, now))
     except BudgetError as wrong:
+        if not capped(env):  # a person took all caps away since the caller looked: none applies
+            return Ticket(), ""
         return None, str(wrong)
 
 
@@ -326,13 +335,33 @@ def release(env: Mapping[str, str], provider: str, why: str, now: float) -> tupl
 def clear(env: Mapping[str, str], now: float) -> str:
     """No caps any more: the ledger of money is put aside whole, and its new path returned.  Raises OSError."""
     place = path(env)
-    aside = f"{place[:-7]}-{int(now)}.sqlite"
+    at = int(now)
+    while any(os.path.lexists(f"{place[:-7]}-{at}.sqlite{ending}") for ending in ("", *_SIDES)):
+        at += 1  # cleared twice within a second: the first record stays
+    aside = f"{place[:-7]}-{at}.sqlite"
+    # The file first, so that no more hooks come: beside four that asked without a pause the lock was never free.  Those
+    # that have it open finish, in the WAL, which follows when they are done.  Moved from under them, it was a disk I/O
+    # error for 227 calls beside 300 clears.
     os.replace(place, aside)
-    for ending in ("-wal", "-shm"):
-        try:
-            os.replace(place + ending, aside + ending)
-        except FileNotFoundError:
-            pass
+    try:
+        lock = _lock(place, alone=True)
+    except BaseException:
+        os.replace(aside, place)  # not another's: a first `set` needs the lock as well
+        raise
+    try:
+        for ending in _SIDES:
+            try:
+                os.replace(place + ending, aside + ending)
+            except FileNotFoundError:
+                pass
+    finally:
+        _unlock(lock)
+    if os.path.lexists(aside + "-wal"):
+        try:  # closing it takes the WAL in: the path is then the whole record
+            _check(aside)
+            _run(aside, lambda con: None)
+        except Exception:
+            pass  # it can't be read, which may be why it was cleared: it is kept as it is
     return aside
 
 
@@ -430,19 +459,38 @@ def _shown(scope: str, name: str) -> str:
 
 
 def _transaction(env: Mapping[str, str], work: Callable[[sqlite3.Connection], T], *, make: bool = False) -> T:
-    """What ``work`` returns, done whole or not at all.  Raises BudgetError."""
+    """What ``work`` returns, done whole or not at all; ``make``: on a new file where there is none.
+
+    Raises BudgetError.
+    """
     place = path(env)
+    lock = -1
     try:
         import sqlite3
 
-        _check(place, make)
-        con = sqlite3.connect(place, timeout=BUSY, isolation_level=None)
+        if make:
+            ledger.make_private(os.path.dirname(place))
+        first = make and not os.path.lexists(place)
+        lock = _lock(place, alone=first)
+        if first and not os.path.lexists(place):
+            return _first(place, work)
+        _check(place)
+        return _run(place, work, make=make)
     except (ImportError, OSError, ValueError) as wrong:
         raise BudgetError(
             f"{place or 'the budget'} can't be used: {getattr(wrong, 'strerror', None) or wrong}"
         ) from None
-    except Exception as wrong:
-        raise BudgetError(f"{place} can't be opened: {type(wrong).__name__}") from None
+    except (sqlite3.Error, TypeError, OverflowError) as wrong:  # TypeError: a table with other columns than ours
+        raise BudgetError(f"{place} can't be used: {str(wrong)[:120]}") from None
+    finally:
+        _unlock(lock)
+
+
+def _run(place: str, work: Callable[[sqlite3.Connection], T], *, make: bool = False) -> T:
+    """What ``work`` returns, done on the file at ``place``, which is there already; ``make``: its tables as well."""
+    import sqlite3
+
+    con = sqlite3.connect(_uri(place), timeout=BUSY, isolation_level=None, uri=True)
     try:
         if make:
             con.execute("PRAGMA journal_mode = WAL")
@@ -457,20 +505,86 @@ def _transaction(env: Mapping[str, str], work: Callable[[sqlite3.Connection], T]
                 con.execute("ROLLBACK")
             raise
         return made
-    except (sqlite3.Error, TypeError, OverflowError) as wrong:  # TypeError: a table with other columns than ours
-        raise BudgetError(f"{place} can't be used: {str(wrong)[:120]}") from None
     finally:
         con.close()
 
 
-def _check(place: str, make: bool) -> None:
-    """Raises OSError unless ``place`` is our own private file.  It is never opened here to be closed again: closing
-    any descriptor of a file gives up all locks that this process has on it."""
+def _first(place: str, work: Callable[[sqlite3.Connection], T]) -> T:
+    # Made aside and linked in whole, with its first cap: hooks beside a `set` that made it in place found a file without
+    # tables (18 rounds of 60), and a `set` that failed or was killed left one (14 of 120): every call was refused then.
+    for ending in _SIDES:  # of a file that somebody removed by hand: SQLite would read them into this one
+        _remove(place + ending)
+    aside = f"{place}.{os.getpid()}.{os.urandom(6).hex()}"
+    try:
+        os.close(ledger.open_own(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL))
+        made = _run(aside, work, make=True)
+        if os.path.lexists(aside + "-wal"):  # the last connection empties it and takes it away, if there is room
+            raise OSError("what was written can't be put into one file")
+        try:
+            os.link(aside, place)
+        except FileExistsError:  # another first one, where there are no locks
+            _check(place)
+            made = _run(place, work, make=True)
+    finally:
+        for ending in ("", *_SIDES):
+            _remove(aside + ending)
+    return made
+
+
+def _remove(name: str) -> None:
+    try:
+        os.unlink(name)
+    except FileNotFoundError:
+        pass
+
+
+def _uri(place: str) -> str:
+    # mode=rw: a plain path makes the file that `clear` took away a moment ago anew, empty and open to others (31 of 300
+    # clears beside four hooks), and then every call is refused.
+    if os.name == "nt":
+        place = "/" + place.replace("\\", "/")
+    return "file://" + place.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=rw"
+
+
+def _lock(place: str, *, alone: bool) -> int:
+    """The locked side file's descriptor, -1 where there are no locks; ``alone``: nobody has the file at ``place`` open.
+
+    Raises OSError, also when others stay too long.
+    """
     if not place:
         raise OSError("there is neither a home directory nor XDG_STATE_HOME")
-    if make and not os.path.lexists(place):
-        ledger.make_private(os.path.dirname(place))
-        os.close(ledger.open_own(place, os.O_RDWR | os.O_CREAT))
+    fcntl = ledger.fcntl
+    if fcntl is None:
+        return -1
+    fd = ledger.open_own(f"{place[:-7]}.lock", os.O_RDWR | os.O_CREAT)
+    patience = PATIENCE if alone else BUSY
+    until = time.monotonic() + patience
+    pause = 0.0005
+    while True:
+        try:
+            fcntl.flock(fd, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+            return fd
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                break
+            time.sleep(pause)
+            # Seven that looked every half millisecond beside two busy loops kept the one that had it from finishing: 5 s.
+            pause = min(pause * 2, 0.016)
+        except OSError:  # a file system without locks
+            os.close(fd)
+            return -1
+    os.close(fd)
+    raise OSError(errno.EBUSY, f"another process has had it locked for {patience:g} s", place)
+
+
+def _unlock(lock: int) -> None:
+    if lock >= 0:
+        os.close(lock)
+
+
+def _check(place: str) -> None:
+    """Raises OSError unless ``place`` is our own private file.  It is never opened here to be closed again: closing
+    any descriptor of a file gives up all locks that this process has on it."""
     facts = os.lstat(place)
     owner = getattr(os, "geteuid", None)
     if not stat.S_ISREG(facts.st_mode) or (owner and (facts.st_uid != owner() or facts.st_mode & 0o077)):

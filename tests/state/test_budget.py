@@ -10,12 +10,15 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jevhook import ledger
 from jevhook.state import budget
 
 NOW = float(calendar.timegm((2027, 1, 31, 23, 59, 0)))
@@ -282,6 +285,251 @@ def test_clearing_puts_the_record_aside(env: dict[str, str]) -> None:
     con = sqlite3.connect(aside)
     assert con.execute("SELECT settled FROM buckets WHERE scope = 'user'").fetchone() == (5,)
     con.close()
+
+
+def names(env: dict[str, str]) -> list[str]:
+    """What there is of the budget, without the lock that stays."""
+    return sorted(name for name in os.listdir(ledger.directory(env)) if name != "budget.lock")
+
+
+def test_two_clears_in_one_second_keep_both_records(env: dict[str, str]) -> None:
+    records = []
+    for cost in (5, 7):
+        cap(env, 1000, 100)
+        budget.settle(env, reserved(env), cost, NOW)
+        records.append(budget.clear(env, NOW))
+    assert [_settled(record) for record in records] == [5, 7]
+
+
+def test_a_file_that_goes_between_look_and_open_is_not_made_anew(
+    env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cap(env, 1000, 100)
+    connect = sqlite3.connect
+
+    def late(*args: Any, **more: Any) -> sqlite3.Connection:
+        os.replace(budget.path(env), budget.path(env) + ".aside")
+        return connect(*args, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite3, "connect", late)
+        assert reserved(env).id == "", "no cap applies any more"
+    assert not budget.capped(env)
+    cap(env, 1000, 100)
+    assert reserved(env).amount == 100
+
+
+def test_a_file_that_a_hook_has_open_stays_where_it_is(env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "PATIENCE", 0.0, raising=False)
+    cap(env, 1000, 100)
+    number = os.stat(budget.path(env)).st_ino
+
+    def work(con: sqlite3.Connection) -> None:
+        con.execute("INSERT INTO events VALUES (1, 'x', '')")
+        with pytest.raises(OSError, match="locked"):
+            budget.clear(env, NOW)
+
+    budget._transaction(env, work)
+    assert (names(env), os.stat(budget.path(env)).st_ino) == (["budget.sqlite"], number)
+    reserved(env)
+
+
+def test_a_hook_that_has_the_file_open_finishes_in_the_record(
+    env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "PATIENCE", 60.0, raising=False)
+    cap(env, 1000, 100)
+    opened, gone = threading.Event(), threading.Event()
+
+    def work(con: sqlite3.Connection) -> None:
+        opened.set()
+        gone.wait()
+        budget._reserve(con, P, M, NOW)
+
+    with ThreadPoolExecutor(2) as pool:
+        hook = pool.submit(budget._transaction, env, work)
+        opened.wait()
+        clearing = pool.submit(budget.clear, env, NOW)
+        try:
+            while budget.capped(env) and not clearing.done():
+                time.sleep(0.001)
+            assert reserved(env).id == "", "the next one is not kept waiting"
+            assert not clearing.done()
+        finally:
+            gone.set()
+        hook.result()
+        record = clearing.result()
+    assert names(env) == [os.path.basename(record)], "with what was in its WAL"
+    con = sqlite3.connect(record)
+    assert con.execute("SELECT reserved FROM buckets WHERE scope = 'user'").fetchone() == (100,)
+    con.close()
+
+
+def test_a_step_beside_another_that_is_alone_waits_and_then_refuses(
+    env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "BUSY", 0.0)
+    cap(env, 1000, 100)
+    held = budget._lock(budget.path(env), alone=True)
+    assert "locked" in refusal(env)
+    budget._unlock(held)
+    reserved(env)
+
+
+def _settled(record: str) -> int:
+    con = sqlite3.connect(record)
+    row = con.execute("SELECT settled FROM buckets WHERE scope = 'user'").fetchone()
+    con.close()
+    return int(row[0]) if row else 0
+
+
+def _ask(env: dict[str, str], asked: Any, stop: Any, out: Any) -> None:
+    """As a hook does, again and again: look, reserve, settle."""
+    spent, refusals = 0, set()
+    while not stop.is_set():
+        if not budget.capped(env):
+            continue
+        ticket, why = budget.reserve(env, P, M, NOW)
+        if ticket is None:
+            refusals.add(why)
+        else:
+            spent += budget.settle(env, ticket, 1, NOW)[0]
+        asked.release()
+    out.put((spent, refusals))
+
+
+def test_clearing_beside_hooks_refuses_no_call_and_loses_no_money(
+    env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "PATIENCE", 60.0, raising=False)
+    context = multiprocessing.get_context("fork")
+    asked, stop, out = context.Semaphore(0), context.Event(), context.Queue()
+    hooks = [context.Process(target=_ask, args=(env, asked, stop, out)) for _ in range(3)]
+    for hook in hooks:
+        hook.start()
+    records = []
+    try:
+        for _ in range(8):
+            cap(env, 1_000_000, 100)
+            for _ in range(5):
+                assert asked.acquire(timeout=60)
+            records.append(budget.clear(env, NOW))
+    finally:
+        stop.set()
+        results = [out.get() for _ in hooks]
+        for hook in hooks:
+            hook.join()
+    refusals = {why for _, mine in results for why in mine}
+    assert not {why for why in refusals if "locked" not in why}, "a machine that stands still for a second may do that"
+    assert names(env) == sorted(os.path.basename(record) for record in records)
+    assert sum(_settled(record) for record in records) == sum(spent for spent, _ in results)
+
+
+def test_the_first_file_is_seen_whole_or_not_at_all(env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    class Watched(sqlite3.Connection):
+        def execute(self, *args: Any) -> sqlite3.Cursor:
+            seen.append(budget.capped(env))
+            return super().execute(*args)
+
+        def executescript(self, *args: Any) -> sqlite3.Cursor:
+            seen.append(budget.capped(env))
+            return super().executescript(*args)
+
+    with monkeypatch.context() as patch:
+        connect = sqlite3.connect
+        patch.setattr(sqlite3, "connect", lambda *args, **more: connect(*args, factory=Watched, **more))
+        cap(env, 1000, 100)
+    assert len(seen) > 5 and not any(seen)
+    assert names(env) == ["budget.sqlite"] and reserved(env).amount == 100
+
+
+def _killed(*_: Any) -> None:
+    os._exit(9)
+
+
+def test_a_first_cap_that_fails_leaves_nothing(env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(budget, "_note", full)
+        with pytest.raises(budget.BudgetError, match="full"):
+            cap(env, 1000, 100)
+    assert names(env) == []
+
+
+def test_a_first_cap_that_is_killed_refuses_no_call(env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(budget, "_note", _killed)
+        child = multiprocessing.get_context("fork").Process(target=cap, args=(env, 1000, 100))
+        child.start()
+        child.join()
+    assert child.exitcode == 9 and not budget.capped(env)
+    cap(env, 1000, 100)
+    assert reserved(env).amount == 100
+
+
+def _cap_at_once(env: dict[str, str], provider: str, gate: Any) -> None:
+    gate.wait()
+    cap(env, 1000, 100, provider)
+
+
+def test_first_caps_at_once_all_count(env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "PATIENCE", 60.0, raising=False)
+    context = multiprocessing.get_context("fork")
+    gate = context.Barrier(4)
+    people = [context.Process(target=_cap_at_once, args=(env, f"p{number}", gate)) for number in range(4)]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join()
+    assert [person.exitcode for person in people] == [0] * 4
+    assert [found["name"] for found in budget.status(env, NOW)["caps"]] == [f"p{number}" for number in range(4)]
+
+
+def test_first_caps_at_once_all_count_where_there_are_no_locks(
+    env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = os.link
+
+    def second(source: str, place: str) -> None:
+        monkeypatch.setattr(os, "link", link)
+        cap(env, 1000, 100, "another")
+        link(source, place)
+
+    monkeypatch.setattr(ledger, "fcntl", None)
+    monkeypatch.setattr(os, "link", second)
+    cap(env, 1000, 100, P)
+    assert [found["name"] for found in budget.status(env, NOW)["caps"]] == ["another", P]
+    assert names(env) == ["budget.sqlite"]
+
+
+def test_what_a_removed_file_left_beside_it_is_not_read_into_the_next(env: dict[str, str]) -> None:
+    cap(env, 1000, 100, "old")
+    place = Path(budget.path(env))
+    con = sqlite3.connect(place)
+    con.execute("SELECT * FROM caps").fetchall()  # so that the step below leaves its WAL
+    cap(env, 2000, 100, "old")
+    wal = place.with_name(place.name + "-wal").read_bytes()
+    con.close()
+    place.unlink()
+    place.with_name(place.name + "-wal").write_bytes(wal)
+    assert wal
+    cap(env, 1000, 100, "new")
+    assert [found["name"] for found in budget.status(env, NOW)["caps"]] == ["new"]
+
+
+ODD = ["a b", "50%41", "what?mode=ro", "#1", "/double", "caf\udce9"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_the_directory_may_have_any_name(tmp_path: Path, name: str) -> None:
+    env = {"XDG_STATE_HOME": f"{'/' * name.startswith('/')}{tmp_path}/{name.strip('/')}"}
+    cap(env, 1000, 100)
+    assert reserved(env).amount == 100
+    assert names(env) == ["budget.sqlite"]
 
 
 def _spend(env: dict[str, str], seed: int, gate: Any, out: Any) -> None:
