@@ -118,26 +118,25 @@ def take(event: Event, call: str, env: Mapping[str, str], now: float, seconds: f
         return None
     path, used = os.path.join(place, f"{call[:40]}.permit"), _used(event, env, place)
     try:
-        shared = os.path.lexists(used)
-        if not shared and not os.path.lexists(path):
+        if not (os.path.lexists(used) or os.path.lexists(path)) or not _trusted(env, event.cwd):
             return None
-        if not _trusted(env, event.cwd):
-            return None
-        if not shared:
-            try:
-                os.replace(path, used)  # before it is read: one that is granted anew meanwhile is another file
-            except FileNotFoundError:
-                pass  # another hook was first: of this call, then it is there
-        found = _read(used)
-        holds = found is not None and found.get("call") == call and -1 <= now - _at(found) < seconds
-        # A model's server may give the same id to call after call; no two hooks of one call are so far apart.
-        if holds and not 0 <= time.time() - os.lstat(used).st_ctime < AGAIN:
-            holds = False
-        if not holds or not event.call_id:
-            os.unlink(used)
-        return found if holds else None
+        for _ in range(2):  # the first may find what another call with this id has left
+            if not os.path.lexists(used):
+                try:
+                    os.replace(path, used)  # before it is read: one that is granted anew meanwhile is another file
+                except FileNotFoundError:
+                    pass  # another hook was first: of this call, then it is there
+            found = _read(used)
+            holds = found is not None and found.get("call") == call and -1 <= now - _at(found) < seconds
+            # A model's server may give the same id to call after call; no two hooks of one call are so far apart.
+            holds = holds and 0 <= time.time() - os.lstat(used).st_ctime < AGAIN
+            if not holds or not event.call_id:
+                os.unlink(used)
+            if holds:
+                return found
     except (OSError, ValueError):
-        return None
+        pass
+    return None
 
 
 def over(event: Event, env: Mapping[str, str]) -> None:

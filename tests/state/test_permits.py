@@ -153,6 +153,13 @@ def test_a_used_permit_ends_though_call_ids_repeat(
     assert os.listdir(permits.folder(env)) == [f"{permits._codes(digest)[0]}.offer"]
 
 
+def test_what_another_call_with_its_id_left_does_not_stand_before_a_permit(env: dict[str, str]) -> None:
+    other = call(command="make other")
+    permits.grant({"call": permits.bound_to(other, env), "code": "BCDFG"}, env, NOW)
+    assert take(permits.bound_to(other, env), env, "", NOW, 600, call_id="call_0") is not None
+    assert take(granted(call(), env), env, "", NOW, 600, call_id="call_0") is not None
+
+
 def test_a_late_hook_of_a_permitted_call_leaves_the_next_permit_alone(env: dict[str, str]) -> None:
     digest = granted(call(), env)
     assert take(digest, env, "", NOW, 600, call_id="1") is not None
@@ -170,15 +177,15 @@ def test_a_permit_that_is_granted_anew_while_an_old_one_is_looked_at_is_kept(
     real = permits._read
 
     def slow(path: str) -> dict[str, Any] | None:
+        monkeypatch.setattr(permits, "_read", real)
         read = real(path)
-        if not path.endswith(".offer"):
-            permits.grant(found, env, NOW)
+        permits.grant(found, env, NOW)
         return read
 
     monkeypatch.setattr(permits, "_read", slow)
-    assert take(digest, env, "", NOW, 600) is None, "the one that it looked at had expired"
-    monkeypatch.undo()
-    assert take(digest, env, "", NOW, 600) is not None
+    taken = take(digest, env, "", NOW, 600)
+    assert taken is not None and taken["at"] == NOW, "the new one, and it is not deleted for the old one's age"
+    assert take(digest, env, "", NOW, 600) is None
 
 
 def test_an_offer_that_is_renewed_while_others_are_pruned_stays(
