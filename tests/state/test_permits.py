@@ -50,6 +50,7 @@ def test_a_permit_is_used_up_by_the_first_who_takes_it(env: dict[str, str]) -> N
     taken = take(digest, env, "/srv/shop", NOW + 5, 600)
     assert taken is not None and taken["rule"] == "r"
     assert take(digest, env, "/srv/shop", NOW + 5, 600) is None
+    assert not list(Path(permits.folder(env)).glob("*.used")), "without an id nobody else can ask for it"
 
 
 @pytest.mark.parametrize(("later", "holds"), [(0, True), (599, True), (600, False), (-3600, False)])

@@ -13,7 +13,7 @@ import pytest
 
 from jevhook import ledger
 from jevhook.event import Event
-from jevhook.state import session
+from jevhook.state import archive, session
 
 ROOT = str(Path(ledger.__file__).parents[1])
 
@@ -174,3 +174,28 @@ def test_pruning_happens_on_one_write_in_sixty_four(env: dict[str, str], monkeyp
     monkeypatch.setattr(os, "urandom", lambda size: b"\x40" if size == 1 else real(size))
     session.remember(env, event(), "k", a=1)
     assert not old.exists()
+
+
+@pytest.mark.parametrize("which", ["session", "archive"])
+def test_what_is_renewed_while_old_files_are_pruned_stays(
+    env: dict[str, str], which: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session that came back after a week lost what was just noted, 127 times in 1,500."""
+    if which == "session":
+        session.remember(env, event(), "k", a=1)
+        (file,) = files(env)
+    else:
+        file = Path(archive.keep(env, event(), "text"))
+    os.utime(file, (1, 1))
+    real = os.lstat
+
+    def late(path: str) -> os.stat_result:
+        os.utime(file)  # another hook needs it again
+        return real(path)
+
+    monkeypatch.setattr(os, "lstat", late)
+    assert (session.prune(env) if which == "session" else archive.prune(archive.folder(env))) == 0
+    monkeypatch.undo()
+    assert file.exists()
+    os.utime(file, (1, 1))
+    assert (session.prune(env) if which == "session" else archive.prune(archive.folder(env))) == 1
