@@ -54,14 +54,21 @@ def keep(env: Mapping[str, str], name: str, passages: Sequence[Mapping[str, Any]
         held = ledger.lock(f"{place}.lock")
         try:
             path = os.path.join(place, name + ".json")
-            whole = _write(path, _all(read(env, name), passages))
+            there = read(env, name)
+            together = _all(there, passages)
+            room = MAX_FILE - sum(len(_bytes(one)) for one in there)
+            _write(path, together)
         finally:
             if held >= 0:
                 os.close(held)
         prune(env, path)
-        return whole
+        return room > 0 or len(together) == len(there)  # else another hook has filled it, and nothing of ours is there
     except (OSError, ValueError, RecursionError, KeyError):
         return False
+
+
+def _bytes(passage: Mapping[str, Any]) -> bytes:
+    return str(passage["text"]).encode("utf-8", "surrogatepass")
 
 
 def _all(there: Sequence[Mapping[str, Any]], mine: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -69,32 +76,37 @@ def _all(there: Sequence[Mapping[str, Any]], mine: Sequence[Mapping[str, Any]]) 
     promised both to the person.  So it does where a call has another one's id: the texts differ then."""
 
     def at(passage: Mapping[str, Any]) -> str:
-        return jsonio.dumps([passage.get("slot"), passage.get("at"), passage.get("text")])
+        return jsonio.dumps([passage.get("slot"), passage.get("at")])
 
-    had = {at(one) for one in there}
-    return [*there, *(one for one in mine if at(one) not in had)]
+    had: dict[str, list[Mapping[str, Any]]] = {}
+    for one in there:
+        had.setdefault(at(one), []).append(one)
+
+    def is_there(passage: Mapping[str, Any]) -> bool:
+        text = str(passage["text"])
+        return any(
+            text == one["text"] or (one.get("cut") and text.startswith(one["text"])) for one in had.get(at(passage), ())
+        )
+
+    return [*there, *(one for one in mine if not is_there(one))]
 
 
-def _write(path: str, passages: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether there is something of every passage."""
+def _write(path: str, passages: Sequence[Mapping[str, Any]]) -> None:
     import binascii
 
     from ..config import write_private
 
     room = MAX_FILE
-    whole = True
     kept = []
     for passage in passages:
-        data = str(passage["text"]).encode("utf-8", "surrogatepass")
+        data = _bytes(passage)
         entry = {key: value for key, value in passage.items() if key != "text"}
         if len(data) > room:
-            whole = whole and room > 0
             data, entry["cut"] = data[:room], True
         room -= len(data)
         entry["base64"] = binascii.b2a_base64(data, newline=False).decode("ascii")
         kept.append(entry)
     write_private(path, jsonio.dumps({"at": time.time(), "passages": kept}).encode("ascii"))
-    return whole
 
 
 def prune(env: Mapping[str, str], spare: str = "") -> int:

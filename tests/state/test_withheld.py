@@ -71,7 +71,10 @@ def test_where_another_hook_left_no_room_nothing_is_promised(
 ) -> None:
     monkeypatch.setattr(withheld, "MAX_FILE", 10)
     name = withheld.name_of(env, event())
-    assert withheld.keep(env, name, [{"at": 1, "text": "x" * 12}])
+    assert withheld.keep(env, name, [{"at": 1, "text": "x" * 12}, {"at": 9, "text": "z"}]), (
+        "it has more than there is room"
+    )
+    assert withheld.keep(env, name, [{"at": 1, "text": "x" * 12}]), "the other hook of the call had kept its head"
     assert not withheld.keep(env, name, [{"at": 2, "text": "y"}])
 
 
