@@ -221,6 +221,7 @@ def session(tour: Tour) -> list[str]:
     was = {path: path.read_bytes() for path in (settings, toml)}
     tour.file("shop/event.json", json.dumps(CLAUDE_EVENT | {"cwd": shop}) + "\n")
     tour.file("shop/codex.json", json.dumps(CODEX_EVENT | {"cwd": shop}) + "\n")
+    tour.file("shop/again.json", json.dumps(CODEX_EVENT | {"cwd": shop, "tool_use_id": "call_2"}) + "\n")
     tour.file("shop/app.log", "ok: 12 rows written\nERROR: disk full\nok: done\n")
     tour.file("shop/five.py", LIBRARY)
     left_out = []
@@ -247,7 +248,7 @@ def session(tour: Tour) -> list[str]:
         raise Wrong("the denial names no code")
     tour.run(f"jevhook allow-once {code[1]}", "git reset --hard", "permitted once until", types=("y",))
     tour.run("jevhook hook --host codex <codex.json", silent=True)
-    tour.run("jevhook hook --host codex <codex.json", '"deny"', "[git.reset-hard]")
+    tour.run("jevhook hook --host codex <again.json", '"deny"', "[git.reset-hard]")
 
     tour.part("The policy", "What is in force and which file says so; a lasting exception, and gone again.")
     tour.run("jevhook policy show", "[modes]", '"tool.risk" = "active"', "# shipped", show=(12, 0))
