@@ -118,7 +118,8 @@ def take(event: Event, call: str, env: Mapping[str, str], now: float, seconds: f
         return None
     path, used = os.path.join(place, f"{call[:40]}.permit"), _used(event, env, place)
     try:
-        if not (os.path.lexists(used) or os.path.lexists(path)) or not _trusted(env, event.cwd):
+        # In this order: between two looks the one may become the other.
+        if not (os.path.lexists(path) or os.path.lexists(used)) or not _trusted(env, event.cwd):
             return None
         for _ in range(2):  # the first may find what another call with this id has left
             if not os.path.lexists(used):

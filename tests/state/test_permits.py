@@ -161,6 +161,21 @@ def test_what_another_call_with_its_id_left_does_not_stand_before_a_permit(env: 
     assert take(granted(call(), env), env, "", NOW, 600, call_id="call_0") is not None
 
 
+def test_a_permit_that_the_other_hook_takes_between_two_looks_is_found(
+    env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = granted(call(), env)
+    real = os.path.lexists
+
+    def late(path: str) -> bool:
+        monkeypatch.setattr(os.path, "lexists", real)
+        assert take(digest, env, "", NOW, 600, call_id="1") is not None
+        return False  # neither is where it was looked for
+
+    monkeypatch.setattr(os.path, "lexists", late)
+    assert take(digest, env, "", NOW, 600, call_id="1") is not None
+
+
 def test_a_late_hook_of_a_permitted_call_leaves_the_next_permit_alone(env: dict[str, str]) -> None:
     digest = granted(call(), env)
     assert take(digest, env, "", NOW, 600, call_id="1") is not None
