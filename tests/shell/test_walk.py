@@ -345,6 +345,7 @@ EFFECTS = [
     ('R --encoding UTF-8 -e \'unlink("~", TRUE)\'', ['delete home /home/dev certain']),
     ('R CMD Rscript -e \'unlink("~", TRUE)\'', ['delete home /home/dev certain']),
     ("R --no-save --args a b <<'X'\nunlink('~', TRUE)\nX", ['delete home /home/dev certain']),
+    ("julia -e'one = 1; one' -e'rm(homedir())'", ['delete home /home/dev certain']),
     # scripts written here and run
     ("echo 'rm -rf ~' > /tmp/a.sh; sh /tmp/a.sh", ['overwrite temp /tmp/a.sh certain', 'delete home /home/dev certain']),
     ("echo 'rm -rf ~' > a.sh; chmod +x a.sh; ./a.sh", ['overwrite project /home/dev/work/shop/a.sh certain', 'delete home /home/dev certain']),

@@ -11,10 +11,11 @@ from .record import (
     Unknown,
     concat,
     either,
-    join,
+    joined,
     looks_sql,
     open_file,
     perform,
+    quote,
     text,
     variants,
 )
@@ -72,22 +73,13 @@ def _rm(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
 
 
 def _expand(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
-    home = reader.record.home()
-    return either(
-        *(
-            home + one[1:] if isinstance(one, str) and (one == "~" or one[:2] == "~/") else one
-            for one in variants(args[0] if args else NOTHING)
-        )
-    )
+    return reader.record.tilde(args[0] if args else NOTHING)
 
 
 def _joined(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     if args and isinstance(args[0], list):  # readdir hands on a list
         args = [*(args[0][:1] or [NOTHING]), *args[1:]]
-    rows: list[list[str]] = [[]]
-    for one in args:
-        rows = [[*row, text(choice)] for row in rows for choice in list(variants(one))[:4]][:16]
-    return either(*(join(*row) for row in rows))
+    return joined(args)
 
 
 def _string(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
@@ -237,12 +229,7 @@ def _words(value: Any) -> Any:
     """A value in a command is one word, a list is several: there is no shell that would split it."""
     if isinstance(value, list):
         return " ".join(text(_words(one)) for one in value[:200])
-    return either(
-        *(
-            "'" + one.replace("'", "'\\''") + "'" if isinstance(one, str) and "\0" not in one else one
-            for one in variants(value)
-        )
-    )
+    return either(*(quote(one) if isinstance(one, str) and "\0" not in one else one for one in variants(value)))
 
 
 def _each(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:

@@ -87,7 +87,7 @@ def _join(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> An
 
 def _expand(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     path = text(args[0]) if args else "\0"
-    return reader.record.home() + path[1:] if path == "~" or path.startswith("~/") else path
+    return reader.record.tilde(path)
 
 
 def _env(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:

@@ -13,11 +13,13 @@ from .record import (
     either,
     first,
     join,
+    joined,
     known_text,
     looks_sql,
     open_file,
     percent,
     perform,
+    quote,
     star,
     text,
     variants,
@@ -68,11 +70,11 @@ def _path(reader: Reader, value: Any) -> Any:
     """R's own file functions read a leading ``~`` as the home directory."""
     if isinstance(value, list):
         return [_path(reader, one) for one in value]
-    found = [
-        reader.record.home() + one[1:] if isinstance(one, str) and (one == "~" or one[:2] == "~/") else one
-        for one in variants(value)
-    ]
-    return either(*found)
+    return reader.record.tilde(value)
+
+
+def _is_url(value: Any) -> bool:
+    return (known_text(value) or "").startswith(("http://", "https://", "ftp://"))
 
 
 def _named(args: list[Any], *names: str) -> tuple[list[Any], dict[str, Any]]:
@@ -128,7 +130,7 @@ def _cat(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any
 def _read(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     given, _ = _named(args, "file", "con", "path")
     where = given[0] if given else NOTHING
-    if (known_text(where) or "").startswith(("http://", "https://", "ftp://")):
+    if _is_url(where):
         return perform(reader.record, "fetch", [where], {}, at)
     if isinstance(where, str):
         if where[:1] in ("{", "[") or "\n" in where:  # fromJSON takes the text itself as well
@@ -159,7 +161,7 @@ def _download(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -
 def _source(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     given, _ = _named(args, "file")
     where = given[0] if given else NOTHING
-    if (known_text(where) or "").startswith(("http://", "https://", "ftp://")):
+    if _is_url(where):
         reader.record.add("fetch", where, at)
         reader.record.code(DOWNLOADED, "r", at)
     elif isinstance(where, Unknown) and where.origin:
@@ -173,7 +175,7 @@ def _parse(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> A
     given, opts = _named(args)
     if "text" not in opts and func.name.rpartition(".")[2] == "parse":  # a file's
         where = opts.get("file", given[0] if given else NOTHING)
-        if (known_text(where) or "").startswith(("http://", "https://", "ftp://")):
+        if _is_url(where):
             return perform(reader.record, "fetch", [where], {}, at)
         if isinstance(where, str):
             reader.record.add("run-file", _path(reader, where), at)
@@ -217,7 +219,7 @@ def _run(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any
 
 def _quote(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
     value = args[0] if args else NOTHING
-    return either(*("'" + text(one).replace("'", "'\\''") + "'" for one in variants(value)))
+    return either(*(quote(text(one)) for one in variants(value)))
 
 
 def _c(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:
@@ -252,11 +254,7 @@ def _file_path(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) 
     given, _ = _named(args)
     if not given:
         return reader.record.cwd or reader.record.env.get("PWD", "\0")
-    rows: list[list[str]] = [[]]
-    for one in given:
-        choices = one if isinstance(one, list) else list(variants(one))
-        rows = [[*row, text(choice)] for row in rows for choice in choices[:8]][:16]
-    return either(*(join(*row) for row in rows))
+    return joined(given)
 
 
 def _glue(reader: Reader, func: Any, args: list[Any], opts: Any, at: Span) -> Any:

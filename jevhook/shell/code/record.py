@@ -231,6 +231,20 @@ def join(*parts: str) -> str:
     return path
 
 
+def joined(parts: Sequence[Any]) -> Any:
+    """``join`` of values, each of which may be one of several (``Alts``, or a list): at most 16 paths."""
+    rows: list[list[str]] = [[]]
+    for one in parts:
+        choices = one if isinstance(one, list) else list(variants(one))
+        rows = [[*row, text(choice)] for row in rows for choice in choices[:8]][:16]
+    return either(*(join(*row) for row in rows))
+
+
+def quote(word: str) -> str:
+    """A word as a shell reads it whole."""
+    return "'" + word.replace("'", "'\\''") + "'"
+
+
 def percent(pattern: str, values: Any) -> str:
     """``%`` formatting with widths left aside."""
     items = list(values) if isinstance(values, tuple) else [values]
@@ -352,6 +366,14 @@ class Record:
 
     def home(self) -> str:
         return self.env.get("HOME", "\0")
+
+    def tilde(self, value: Any) -> Any:
+        """A path whose leading ``~`` stands for the home directory."""
+        found = [
+            self.home() + one[1:] if isinstance(one, str) and (one == "~" or one[:2] == "~/") else one
+            for one in variants(value)
+        ]
+        return either(*found)
 
     def variable(self, name: Any) -> Any:
         return self.env.get(name, NOTHING) if isinstance(name, str) else NOTHING

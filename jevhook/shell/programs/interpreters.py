@@ -317,8 +317,9 @@ def program(inv: Invocation) -> Flow | None:
         if long:
             codes.append(arg[len(long) + 1 :])
         elif language == "julia" and arg[1] != "-" and (bundled := _julia_code(args, i)) is not None:
-            codes.append(bundled)
-            i += 1 if arg[-1] in "eE" else 0
+            code, apart = bundled
+            codes.append(code)
+            i += apart
         elif language == "python" and (glued := _glued(arg)) is not None:
             i += 1
             if glued[0] == "m":
@@ -434,12 +435,12 @@ def _bun(inv: Invocation) -> Flow | None:
     return None
 
 
-def _julia_code(args: list[str], at: int) -> str | None:
-    """``-e'code'``, ``-qe 'code'``: the code of a bundle of letters."""
+def _julia_code(args: list[str], at: int) -> tuple[str, bool] | None:
+    """``-e'code'``, ``-qe 'code'``: the code of a bundle of letters, and whether it is the next word."""
     letters = args[at][1:].lstrip("qih")
     if letters[:1] not in ("e", "E"):
         return None
-    return letters[1:] or (args[at + 1] if at + 1 < len(args) else "")
+    return (letters[1:], False) if letters[1:] else (args[at + 1] if at + 1 < len(args) else "", True)
 
 
 def _r_words(args: list[str]) -> list[str]:
