@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from second_writer import Second
 
 from jevhook import ledger
 from jevhook.install import files
@@ -47,36 +47,16 @@ def test_of_two_of_ours_in_the_same_microseconds_the_second_is_told(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = files.look(str(file))
-    waits, refused = threading.Event(), []
-
-    def asked(handle: int, how: int, flock: Any = ledger.fcntl.flock) -> None:
-        try:
-            flock(handle, how)
-        except BlockingIOError:
-            waits.set()
-            raise
-
-    def other() -> None:
-        try:
-            files.write(Change(found, b"second"))
-        except Refused as wrong:
-            refused.append(str(wrong))
-        waits.set()
-
-    beside = threading.Thread(target=other)
+    second = Second(monkeypatch, lambda: files.write(Change(found, b"second")))
 
     def step(old: str, new: str, replace: Any = os.replace) -> None:
-        if not beside.ident:  # the first has looked for the last time
-            beside.start()
-            assert waits.wait(60)
+        second.meanwhile()  # the first has looked for the last time
         replace(old, new)
 
-    monkeypatch.setattr(files, "TURN_SECONDS", 60.0)
-    monkeypatch.setattr(ledger.fcntl, "flock", asked)
     monkeypatch.setattr(os, "replace", step)
     files.write(Change(found, b"first"))
-    beside.join()
-    assert file.read_bytes() == b"first" and refused == [f"{file} changed in the meantime: run it again"]
+    second.thread.join()
+    assert file.read_bytes() == b"first" and second.refused == [f"{file} changed in the meantime: run it again"]
 
 
 def test_who_keeps_the_turn_for_good_keeps_nobody_from_their_settings(

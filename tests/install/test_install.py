@@ -9,12 +9,12 @@ import os
 import shlex
 import stat
 import sys
-import threading
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+from second_writer import Second
 
 from jevhook import ledger
 from jevhook.cli import main
@@ -501,35 +501,11 @@ def test_of_two_installs_at_once_the_receipt_is_of_the_one_that_was_made(
     file = settings(private_home, before)
     env = dict(os.environ)
     first, second = (plan.install(installer("claude"), env) for _ in range(2))
-    waits, refused = threading.Event(), []
-
-    def asked(handle: int, how: int, flock: Any = ledger.fcntl.flock) -> None:
-        try:
-            flock(handle, how)
-        except BlockingIOError:
-            waits.set()
-            raise
-
-    def other() -> None:
-        try:
-            plan.carry_out(second, env)
-        except Refused as wrong:
-            refused.append(str(wrong))
-        waits.set()
-
-    beside = threading.Thread(target=other)
-
-    def meanwhile(handle: int) -> None:
-        if not beside.ident:  # in the middle of the first: the receipt is written, the settings are not
-            beside.start()
-            assert waits.wait(60)
-
-    monkeypatch.setattr(files, "TURN_SECONDS", 60.0)
-    monkeypatch.setattr(ledger.fcntl, "flock", asked)
-    monkeypatch.setattr(os, "fsync", meanwhile)
+    other = Second(monkeypatch, lambda: plan.carry_out(second, env))
+    monkeypatch.setattr(os, "fsync", lambda _: other.meanwhile())  # the receipt is written, the settings are not
     plan.carry_out(first, env)
-    beside.join()
-    assert refused == [f"{file} changed in the meantime: run it again"]
+    other.thread.join()
+    assert other.refused == [f"{file} changed in the meantime: run it again"]
     record = receipts.load(env, "claude", str(file))
     assert record and record["files"][0]["after"] == files.digest(file.read_bytes())
     plan.undo(plan.uninstall(installer("claude"), env), env)
